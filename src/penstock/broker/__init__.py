@@ -1,0 +1,1 @@
+"""The verbs with their promises: engine, journal and outbox together."""

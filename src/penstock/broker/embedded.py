@@ -1,0 +1,121 @@
+"""The embedded broker: engine, journal and outbox. One commit per tick, one sync for all that wait for it.
+
+It is told the time and driven by whoever owns the loop; it starts no thread and asks no clock.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.broker.outbox import Entry, Outbox, say
+from penstock.engine.engine import Engine
+from penstock.engine.rules import PolicyBook
+from penstock.journal.disk import Disk
+from penstock.journal.journal import Journal, SyncTicket
+from penstock.journal.recovery import Recovery, recover
+from penstock.model.contract import Broker, Session
+from penstock.model.limits import SEGMENT_BYTES
+
+INLINE_SYNC_US: Final[i64] = 1_000  # a sync quicker than this is not worth a thread
+
+
+class Embedded:
+    """Law: what is said has been written, or synced, as far as it was asked."""
+
+    def __init__(
+        self, disk: Disk, store_id: bytes, book: PolicyBook, confirm: i64, segment_bytes: int = SEGMENT_BYTES
+    ) -> None:
+        self._disk = disk
+        self._store_id = store_id
+        self._segment_bytes = segment_bytes
+        self._outbox = Outbox(confirm)
+        self._engine = Engine(book, self._outbox)
+        self.broker: Broker = self._engine
+        self._covered: list[Entry] = []  # said when the sync that is under way is done
+
+    def open(self, wall_us: int, version: str) -> Recovery:
+        """Reads the past, then notes the start; when it returns, both are synced."""
+        journal, recovery = recover(
+            self._disk, self._store_id, self._engine.replay, now_us=wall_us, segment_bytes=self._segment_bytes
+        )
+        self.journal: Journal = journal
+        note = {"version": version, "clean": recovery.clean, "cut_bytes": recovery.cut_bytes}
+        self._engine.start(wall_us, json.dumps(note).encode())
+        self._write()
+        journal.sync()
+        return recovery
+
+    # -- a tick
+
+    def begin(self, now_us: i64) -> None:
+        self._engine.advance(now_us)
+
+    def woken(self) -> None:
+        """The process had been paused. To be called before the tick begins."""
+        self._engine.woken()
+
+    def commit(self) -> None:
+        """Writes, syncs where that is quick, and says all that is durable enough by then."""
+        self._write()
+        self._outbox.say_written()
+        if self._outbox.waits_for_sync() and not self._covered:
+            if self.journal.last_sync_us < INLINE_SYNC_US:
+                self.journal.sync()
+            if self.journal.synced == self.journal.next_fact:
+                say(self._outbox.take_synced())
+
+    def next_due_us(self) -> i64:
+        return self._engine.next_due()
+
+    def now_us(self) -> i64:
+        return self._engine.now_us()
+
+    def _write(self) -> None:
+        record = self._engine.record
+        if record.count:
+            self.journal.append(record, self._engine.now_us())
+            record.clear()
+
+    # -- syncing on a thread
+
+    def wants_sync(self) -> bool:
+        """Answers wait for a sync that has not begun."""
+        return self._outbox.waits_for_sync() and not self._covered
+
+    def unsynced(self) -> bool:
+        """Something was written that a power cut could take."""
+        return self.journal.synced != self.journal.next_fact
+
+    def start_sync(self) -> SyncTicket:
+        self._covered = self._outbox.take_synced()
+        return self.journal.start_sync()
+
+    def finish_sync(self, ticket: SyncTicket) -> None:
+        self.journal.finish_sync(ticket)
+        covered, self._covered = self._covered, []
+        say(covered)
+
+    def wants_spare(self) -> bool:
+        return self.journal.wants_spare
+
+    def prepare_spare(self) -> None:
+        self.journal.prepare_spare()
+
+    # -- clients and policies
+
+    def register(self, client_id: int, session: Session) -> None:
+        self._outbox.register(client_id, session)
+
+    def unregister(self, client_id: int) -> None:
+        self._outbox.unregister(client_id)
+
+    def rebook(self, book: PolicyBook) -> None:
+        self._engine.rebook(book)
+
+    def close(self) -> None:
+        """A clean stop: everything written, synced and sealed."""
+        self.commit()
+        self.journal.close(int(self._engine.now_us()))

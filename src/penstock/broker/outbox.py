@@ -1,0 +1,138 @@
+"""Hold the answers, not the state: what was decided is said once the journal has come as far as was asked.
+
+Within a stage the order is the order of the deciding. The outbox never decides, and after the journal has died it is
+never asked again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.model import stages
+from penstock.model.contract import Out, Session
+from penstock.model.message import Message
+
+
+class Said:
+    """Something other than the plain outcome of a call."""
+
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        raise NotImplementedError
+
+
+class Value(Said):
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        session.answered_with(token, code, self._value)
+
+
+class Push(Said):
+    def __init__(self, queue: bytes, messages: list[Message]) -> None:
+        self._queue = queue
+        self._messages = messages
+
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        session.pushed(self._queue, self._messages)
+
+
+class Wake(Said):
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        session.woken(token)
+
+
+class Notice(Said):
+    """The token is the stage, for a notice is no answer."""
+
+    def __init__(self, label: int) -> None:
+        self._label = label
+
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        session.told(token, self._label)
+
+
+# session, token, code, message, number; and what to say instead, if anything
+Entry = tuple[Session, int, int, Message | None, int, Said | None]
+
+_WAKE: Final = Wake()
+
+
+class Outbox(Out):
+    """Three lists: for what waits for nothing, for the write, for the sync."""
+
+    def __init__(self, confirm: i64) -> None:
+        self._confirm: i64 = confirm
+        self._ready: list[Entry] = []
+        self._written: list[Entry] = []
+        self._synced: list[Entry] = []
+        self._clients: dict[int, Session] = {}
+
+    # -- what the engine says
+
+    def answer(self, session: Session, token: i64, stage: i64, code: i64, message: Message | None, number: i64) -> None:
+        if message is not None:
+            session.owed += len(message.body)
+        entry = (session, token, code, message, number, None)
+        if stage == stages.SYNC:
+            self._synced.append(entry)
+        elif stage == stages.WRITE:
+            self._written.append(entry)
+        else:
+            self._ready.append(entry)
+
+    def answer_with(self, session: Session, token: i64, stage: i64, code: i64, value: object) -> None:
+        self._list(stage).append((session, token, code, None, 0, Value(value)))
+
+    def push(self, session: Session, stage: i64, queue: bytes, messages: list[Message]) -> None:
+        self._list(stage).append((session, 0, 0, None, 0, Push(queue, messages)))
+
+    def wake(self, session: Session, token: i64) -> None:
+        self._list(self._confirm).append((session, token, 0, None, 0, _WAKE))
+
+    def notice(self, client_id: int, stage: i64, label: int) -> None:
+        """Stages of durability come when they are reached, turns of a life when they are confirmed."""
+        session = self._clients.get(client_id)
+        if session is not None:
+            when = stage if stage <= stages.SYNC else self._confirm
+            self._list(when).append((session, stage, 0, None, 0, Notice(label)))
+
+    # -- who is told notices
+
+    def register(self, client_id: int, session: Session) -> None:
+        self._clients[client_id] = session
+
+    def unregister(self, client_id: int) -> None:
+        self._clients.pop(client_id, None)
+
+    # -- when it is said
+
+    def waits_for_sync(self) -> bool:
+        return bool(self._synced)
+
+    def say_written(self) -> None:
+        """The journal has written all there is: everything but what waits for a sync."""
+        ready, self._ready = self._ready, []
+        written, self._written = self._written, []
+        say(ready)
+        say(written)
+
+    def take_synced(self) -> list[Entry]:
+        """What the sync that begins now will cover."""
+        entries, self._synced = self._synced, []
+        return entries
+
+    def _list(self, stage: i64) -> list[Entry]:
+        if stage == stages.SYNC:
+            return self._synced
+        return self._written if stage == stages.WRITE else self._ready
+
+
+def say(entries: list[Entry]) -> None:
+    for session, token, code, message, number, said in entries:
+        if said is None:
+            session.answered(token, code, message, number)
+        else:
+            said.say(session, token, code)

@@ -1,0 +1,267 @@
+"""Facts as bytes: fixed-width records, then a heap of keys, bodies and extras. docs/journal-format.md draws them.
+
+This module must not decide anything: it writes what it is told and reads what is there.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.model import facts
+from penstock.model.message import Message, Origin
+
+# kind flags dialect reason | queue | message | due_us expires_us lease_us | number | holder | body key extra lengths
+RECORD: Final = struct.Struct("<BBBBIqqqqqqIHH")
+RECORD_BYTES: Final = 64
+_pack_record: Final = RECORD.pack
+
+# Extras: tag u8, length u16, bytes; in the order of the tags.
+_EXTRA: Final = struct.Struct("<BH")
+_I64: Final = struct.Struct("<q")
+_U64: Final = struct.Struct("<Q")
+_DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF = range(1, 9)
+
+
+class BadFact(ValueError):
+    """Bytes that passed their checksum but are no fact this version knows."""
+
+
+class Fact:
+    """One fact, read back. Columns a kind does not use are 0 or empty."""
+
+    __slots__ = (
+        "at_us",
+        "body",
+        "dialect",
+        "due_us",
+        "expires_us",
+        "extra",
+        "flags",
+        "holder",
+        "key",
+        "kind",
+        "lease_us",
+        "message",
+        "number",
+        "queue_id",
+        "reason",
+        "seq",
+    )
+
+    seq: i64  # the fact's own number
+    at_us: i64
+    kind: i64
+    flags: i64
+    dialect: i64
+    reason: i64
+    queue_id: i64
+    message: i64
+    due_us: i64
+    expires_us: i64
+    lease_us: i64
+    number: i64  # published: priority; afterwards: deliveries so far
+    holder: i64
+    body: bytes
+    key: bytes | None
+    extra: bytes
+
+
+class FactBatch:
+    """The facts of one instant, in order, as bytes: what one commit writes."""
+
+    def __init__(self) -> None:
+        self.count: i64 = 0
+        self._records: list[bytes] = []
+        self._heap: list[bytes] = []
+
+    def clear(self) -> None:
+        self.count = 0
+        self._records = []
+        self._heap = []
+
+    def payload(self) -> bytes:
+        """Records, then heap; the heap is padded with zeros to a multiple of eight bytes."""
+        heap = b"".join(self._heap)
+        self._records.append(heap)
+        padding = -len(heap) & 7
+        if padding:
+            self._records.append(bytes(padding))
+        return b"".join(self._records)
+
+    def heap_bytes(self) -> int:
+        return sum(map(len, self._heap))
+
+    def published(self, message: Message) -> None:
+        key = message.key
+        extra = b"" if message.origin is None else encode_origin(message.origin)
+        flags = facts.PARKED_FLAG if message.parked else 0
+        if key is not None:
+            flags |= facts.KEYED_FLAG
+            if key:
+                self._heap.append(key)
+        body = message.body
+        self._heap.append(body)
+        if extra:
+            self._heap.append(extra)
+        self.count += 1
+        self._records.append(
+            _pack_record(
+                facts.PUBLISHED,
+                flags,
+                message.dialect,
+                0,
+                message.queue_id,
+                message.order,
+                message.ready_us,
+                message.expires_us,
+                message.lease_us,
+                message.priority,
+                0,
+                len(body),
+                len(key) if key else 0,
+                len(extra),
+            )
+        )
+
+    def moved(
+        self,
+        kind: i64,
+        message: Message,
+        dialect: i64,
+        reason: i64,
+        flags: i64,
+        due_us: i64,
+        lease_us: i64,
+        holder: i64,
+    ) -> None:
+        """Any later turn of a message's life."""
+        self.count += 1
+        self._records.append(
+            _pack_record(
+                kind,
+                flags,
+                dialect,
+                reason,
+                message.queue_id,
+                message.order,
+                due_us,
+                0,
+                lease_us,
+                message.deliveries,
+                holder,
+                0,
+                0,
+                0,
+            )
+        )
+
+    def queue_changed(self, kind: i64, queue_id: i64, dialect: i64, name: bytes, policy: bytes) -> None:
+        """Declared, set, removed, paused, resumed: the name is the key, the policy the body."""
+        self._heap.append(name)
+        self._heap.append(policy)
+        self.count += 1
+        self._records.append(
+            _pack_record(kind, 0, dialect, 0, queue_id, 0, 0, 0, 0, 0, 0, len(policy), len(name), 0)
+        )
+
+    def server_changed(self, kind: i64, next_seq: i64, note: bytes) -> None:
+        """Started or woken: `message` holds the first message number that may be given out from here on."""
+        self._heap.append(note)
+        self.count += 1
+        self._records.append(_pack_record(kind, 0, 0, 0, 0, next_seq, 0, 0, 0, 0, 0, len(note), 0, 0))
+
+
+def read_facts(payload: bytes, count: int, heap_bytes: int, first: int, at_us: int) -> list[Fact]:
+    """The facts of one batch's payload. Raises BadFact where lengths do not add up."""
+    found: list[Fact] = []
+    heap_at = count * RECORD_BYTES
+    heap_end = heap_at + heap_bytes
+    if heap_end > len(payload):
+        raise BadFact("the heap is shorter than its header says")
+    for row in RECORD.iter_unpack(memoryview(payload)[:heap_at]):
+        fact = Fact()
+        fact.seq = first + len(found)
+        fact.at_us = at_us
+        (
+            fact.kind,
+            fact.flags,
+            fact.dialect,
+            fact.reason,
+            fact.queue_id,
+            fact.message,
+            fact.due_us,
+            fact.expires_us,
+            fact.lease_us,
+            fact.number,
+            fact.holder,
+            body_bytes,
+            key_bytes,
+            extra_bytes,
+        ) = row
+        body_at = heap_at + key_bytes
+        extra_at = body_at + body_bytes
+        fact.key = payload[heap_at:body_at] if key_bytes or fact.flags & facts.KEYED_FLAG else None
+        fact.body = payload[body_at:extra_at]
+        heap_at = extra_at + extra_bytes
+        fact.extra = payload[extra_at:heap_at]
+        if heap_at > heap_end:
+            raise BadFact(f"fact {fact.seq} reaches beyond the heap")
+        found.append(fact)
+    if heap_at != heap_end:
+        raise BadFact("the heap is longer than its facts")
+    return found
+
+
+def encode_origin(origin: Origin) -> bytes:
+    parts: list[bytes] = []
+    for tag, value in (
+        (_DEDUP_ID, origin.dedup_id),
+        (_FOREIGN_ID, origin.foreign_id),
+        (_TRACE, origin.trace),
+        (_PRINCIPAL, origin.principal),
+        (_POSTER, _I64.pack(origin.poster) if origin.poster else b""),
+        (_LABEL, _U64.pack(origin.label) if origin.label else b""),
+        (_NOTIFY, bytes((origin.notify,)) if origin.notify else b""),
+        (_DEAD_OF, _I64.pack(origin.dead_of) if origin.dead_of else b""),
+    ):
+        if value:
+            parts.append(_EXTRA.pack(tag, len(value)))
+            parts.append(value)
+    return b"".join(parts)
+
+
+def decode_origin(extra: bytes) -> Origin | None:
+    """None for no extra. Tags of a later version are passed over."""
+    if not extra:
+        return None
+    origin = Origin()
+    at = 0
+    while at < len(extra):
+        if at + 3 > len(extra):
+            raise BadFact("an extra is cut short")
+        tag, length = _EXTRA.unpack_from(extra, at)
+        at += 3
+        value = extra[at : at + length]
+        at += length
+        if len(value) != length:
+            raise BadFact("an extra is cut short")
+        if tag == _DEDUP_ID:
+            origin.dedup_id = value
+        elif tag == _FOREIGN_ID:
+            origin.foreign_id = value
+        elif tag == _TRACE:
+            origin.trace = value
+        elif tag == _PRINCIPAL:
+            origin.principal = value
+        elif tag == _POSTER:
+            origin.poster = _I64.unpack(value)[0]
+        elif tag == _LABEL:
+            origin.label = _U64.unpack(value)[0]
+        elif tag == _NOTIFY:
+            origin.notify = value[0]
+        elif tag == _DEAD_OF:
+            origin.dead_of = _I64.unpack(value)[0]
+    return origin

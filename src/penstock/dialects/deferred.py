@@ -1,0 +1,277 @@
+"""The dialect `deferred` (DefferedQ): lines over TCP, one queue a listener. docs/dialects/deferred.md specifies it.
+
+Answers stand in the order of the requests, whatever the order in which the broker gives them.
+"""
+
+from __future__ import annotations
+
+import base64
+from io import BytesIO
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.dialects.context import Context
+from penstock.model import codes
+from penstock.model.contract import Session, Wire
+from penstock.model.limits import LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
+from penstock.model.message import Message
+from penstock.model.options import LEASED_ONLY, Publishing, Reserving
+from penstock.model.views import QueueView
+
+NUMBER: Final[i64] = 3
+
+ADD: Final[i64] = 1
+RESERVE: Final[i64] = 2
+DELETE: Final[i64] = 3
+RETURN: Final[i64] = 4
+STATS: Final[i64] = 5
+VERBS: Final = {b"ADD": ADD, b"RESERVE": RESERVE, b"DELETE": DELETE, b"RETURN": RETURN, b"STATS": STATS}
+
+UNKNOWN_COMMAND: Final = b"unknown command\n"
+INVALID_DELAY: Final = b"invalid DELAY_MS attr\n"
+INVALID_BODY: Final = b"invalid TASK_BODY attr\n"
+INVALID_ID: Final = b"invalid TASK_ID attr\n"
+UNKNOWN_ID: Final = b"unknown TASK_ID\n"
+NOTHING: Final = b"nil\n"
+DONE: Final = b"ok\n"
+
+# What a refusal is called here; the rest cannot be refused in this dialect.
+REFUSALS: Final = {
+    codes.EMPTY: NOTHING,
+    codes.NO_QUEUE: NOTHING,
+    codes.NO_MESSAGE: UNKNOWN_ID,
+    codes.FULL: b"queue full\n",
+    codes.TOO_LARGE: INVALID_BODY,
+    codes.DENIED: b"permission denied\n",
+}
+
+DELAY_MAX_MS: Final = 2_147_483_647
+_DELAY_DIGITS: Final = 10
+
+# A token: the request's turn (29 bits), its delay in ms (31 bits), its verb (3 bits).
+_TURN_SHIFT: Final[i64] = 34
+_TURN_MASK: Final[i64] = (1 << 29) - 1
+_DELAY_SHIFT: Final[i64] = 3
+_DELAY_MASK: Final[i64] = (1 << 31) - 1
+_VERB_MASK: Final[i64] = 7
+
+_PUBLISHING: Final = Publishing()
+_RESERVING: Final = Reserving()
+
+
+class DeferredSession(Session):
+    """One connection. The broker's answers may come late and out of turn; `_early` keeps those until theirs comes."""
+
+    def __init__(self, context: Context, wire: Wire) -> None:
+        super().__init__(NUMBER)
+        self._context: Context = context
+        self._wire: Wire = wire
+        self._queue: bytes = str(context.options["queue"]).encode()
+        self._pieces: list[bytes] = []  # a line that has not ended yet
+        self._piece_bytes: i64 = 0
+        self._lines: list[bytes] = []  # held back
+        self._asked: i64 = 0  # turn of the next request
+        self._answered: i64 = 0  # turn of the next answer
+        self._early: dict[int, bytes] = {}
+        self._output: list[bytes] = []
+        self._ended: bool = False  # no more input will come
+        self._broken: bool = False  # framing is lost
+
+    # -- the connection's side
+
+    def received(self, data: bytes) -> None:
+        if self._broken:
+            return
+        cut = data.rfind(b"\n") + 1
+        if cut == 0:
+            self._keep(data)
+            return
+        if self._pieces:
+            self._pieces.append(data[:cut])
+            lines = BytesIO(b"".join(self._pieces)).readlines()
+            self._pieces = []
+            self._piece_bytes = 0
+        else:
+            lines = BytesIO(data[:cut]).readlines()
+        if cut < len(data):
+            self._keep(data[cut:])
+        self._go(lines)
+
+    def resume(self) -> None:
+        if self.held:
+            self.held = False
+            lines, self._lines = self._lines, []
+            self._go(lines)
+
+    def eof(self) -> None:
+        self._ended = True
+        self._wire.wake()
+
+    def lost(self) -> None:
+        self._broken = True
+        self._lines = []
+        self._context.broker.cancel(self)
+
+    def output(self) -> bytes:
+        output = b"".join(self._output)
+        self._output = []
+        return output
+
+    def wants_close(self) -> bool:
+        if self._broken:
+            return True
+        return self._ended and not self.held and self._asked == self._answered
+
+    def _keep(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._piece_bytes += len(data)
+        if self._piece_bytes > LINE_MAX:
+            self._broken = True
+            self._pieces = []
+            self._wire.wake()
+
+    def _go(self, lines: list[bytes]) -> None:
+        """One request after the other, until the answers under way are enough."""
+        if self.held:
+            self._lines += lines
+            return
+        for at, line in enumerate(lines):
+            if self.owed > OWED_BYTES_MAX:
+                self.held = True
+                self._lines = lines[at:]
+                self._wire.wake()
+                return
+            self._request(line[:-2] if line[-2:] == b"\r\n" else line[:-1])
+
+    # -- requests
+
+    def _request(self, line: bytes) -> None:
+        word, space, rest = line.partition(b" ")
+        verb = VERBS.get(word, 0)
+        turn = self._asked
+        self._asked = (turn + 1) & _TURN_MASK
+        token = turn << _TURN_SHIFT | verb
+        if verb == ADD:
+            self._add(token, rest)
+        elif verb == DELETE:
+            self._delete(token, rest)
+        elif verb == RETURN:
+            self._return(token, rest)
+        elif space or verb == 0:
+            self._say(token, UNKNOWN_COMMAND)
+        elif verb == RESERVE:
+            self._context.broker.reserve(self, token, self._queue, _RESERVING, self._context.confirm)
+        else:
+            self._context.broker.show_queue(self, token, self._queue)
+
+    def _add(self, token: i64, rest: bytes) -> None:
+        delay, space, body = rest.partition(b" ")
+        delay_ms = milliseconds(delay)
+        if delay_ms < 0:
+            self._say(token, INVALID_DELAY)
+        elif not space or not is_text(body):
+            self._say(token, INVALID_BODY)
+        else:
+            context = self._context
+            token |= delay_ms << _DELAY_SHIFT
+            delay_us = delay_ms * MILLISECOND_US
+            context.broker.publish(self, token, self._queue, body, delay_us, _PUBLISHING, context.confirm)
+
+    def _delete(self, token: i64, rest: bytes) -> None:
+        if not rest:
+            self._say(token, INVALID_ID)
+            return
+        context = self._context
+        seq = context.ids.seq(rest)
+        context.broker.finish(self, token, self._queue, seq, LEASED_ONLY, 0, context.confirm)
+
+    def _return(self, token: i64, rest: bytes) -> None:
+        shown, _, delay = rest.partition(b" ")
+        delay_ms = milliseconds(delay)
+        if not shown:
+            self._say(token, INVALID_ID)
+        elif delay_ms < 0:
+            self._say(token, INVALID_DELAY)
+        else:
+            context = self._context
+            seq = context.ids.seq(shown)
+            delay_us = delay_ms * MILLISECOND_US
+            context.broker.release(
+                self, token, self._queue, seq, delay_us, False, LEASED_ONLY, 0, context.confirm
+            )
+
+    # -- answers
+
+    def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
+        if message is not None:
+            self.owed -= len(message.body)
+        self._say(token, self._words(token, code, message, number))
+
+    def answered_with(self, token: i64, code: i64, value: object) -> None:
+        view = value if isinstance(value, QueueView) else None
+        self._say(token, self._stats(view))
+
+    def _words(self, token: i64, code: i64, message: Message | None, number: i64) -> bytes:
+        if code != codes.OK:
+            return REFUSALS[code]
+        verb = token & _VERB_MASK
+        if verb == ADD:
+            return b"TASK %b DELAY %dms\n" % (self._context.ids.show(number), token >> _DELAY_SHIFT & _DELAY_MASK)
+        if message is None:
+            return DONE
+        shown = self._context.ids.show(message.order)
+        body = message.body
+        if fits_a_line(body):
+            return b"TASK %b BODY %b\n" % (shown, body)
+        return b"TASK %b BODY64 %b\n" % (shown, base64.b64encode(body))
+
+    def _stats(self, view: QueueView | None) -> bytes:
+        waiting = 0 if view is None else view.counts.delayed + view.counts.ready
+        leased = 0 if view is None else view.counts.leased
+        mebibytes = self._context.resident_bytes() / (1 << 20)
+        line = f"TASKS {waiting} RESERVED {leased} CONNECTIONS {self._context.connections()} HEAP {mebibytes:.2f}m\n"
+        return line.encode()
+
+    def _say(self, token: i64, words: bytes) -> None:
+        turn = token >> _TURN_SHIFT
+        if turn != self._answered:
+            self._early[turn] = words
+            return
+        output = self._output
+        if not output:
+            self._wire.wake()
+        output.append(words)
+        turn = (turn + 1) & _TURN_MASK
+        early = self._early
+        while early and turn in early:
+            output.append(early.pop(turn))
+            turn = (turn + 1) & _TURN_MASK
+        self._answered = turn
+
+
+def milliseconds(text: bytes) -> i64:
+    """Decimal, 0 … 2,147,483,647; -1 for anything else."""
+    if not text.isdigit():
+        return -1
+    if len(text) > _DELAY_DIGITS:
+        text = text.lstrip(b"0") or b"0"
+    if len(text) > _DELAY_DIGITS:
+        return -1
+    value = int(text)
+    return value if value <= DELAY_MAX_MS else -1
+
+
+def is_text(body: bytes) -> bool:
+    if body.isascii():
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def fits_a_line(body: bytes) -> bool:
+    """Text without a line break, and not ending in what a reader may take for half of one."""
+    return b"\n" not in body and body[-1:] != b"\r" and is_text(body)

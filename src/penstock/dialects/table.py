@@ -1,0 +1,30 @@
+"""The table of dialects. Adding one is one module, one row here, one page in docs, one folder of transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from penstock.dialects import deferred
+from penstock.dialects.context import Context
+from penstock.model.contract import Session, Wire
+from penstock.model.policy import Policy
+
+
+class Dialect(NamedTuple):
+    """One row. `number` is in the journal for ever; `defaults` hold for queues the dialect creates by use."""
+
+    name: str
+    number: int
+    transport: str
+    port: int
+    make: Callable[[Context, Wire], Session]
+    defaults: Policy
+
+
+DIALECTS: Final = (Dialect("deferred", int(deferred.NUMBER), "tcp", 12_000, deferred.DeferredSession, Policy()),)
+
+# Numbers in the journal that are no wire dialect's: the server itself, and people through the admin API.
+SERVER: Final = 0
+ADMIN: Final = 100
+NAMES: Final = {SERVER: "server", ADMIN: "admin"} | {dialect.number: dialect.name for dialect in DIALECTS}

@@ -1,0 +1,84 @@
+"""Whether a publish may enter: names, ranges, sizes, limits. Asked before anything changes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.engine.queue import Queue
+from penstock.engine.rules import PolicyBook, Rules
+from penstock.model import codes
+from penstock.model.limits import (
+    DEDUP_ID_MAX,
+    DELAY_MAX_US,
+    EXTRA_MAX,
+    KEY_MAX,
+    LEASE_MAX_US,
+    PRIORITY_MAX,
+    PRIORITY_MIN,
+    QUEUE_NAME_MAX,
+    TTL_MAX_US,
+)
+from penstock.model.message import Origin
+from penstock.model.options import Publishing
+from penstock.model.policy import Policy
+
+_ORIGIN_FIXED: Final = 64  # tags, lengths and numbers of an encoded origin
+
+
+def admit(
+    queue: Queue | None,
+    name: bytes,
+    dialect: i64,
+    body: bytes,
+    delay_us: i64,
+    options: Publishing,
+    ahead: i64,
+    ahead_bytes: i64,
+    book: PolicyBook,
+) -> i64:
+    """OK, or why not. `ahead`: what the same batch has put before it."""
+    if queue is None:
+        return _admit_first(name, dialect, body, delay_us, options, book)
+    rules = queue.rules
+    if len(body) > rules.max_body:
+        return codes.TOO_LARGE
+    if rules.max_length != 0 and queue.length() + ahead >= rules.max_length:
+        return codes.FULL
+    if rules.max_bytes != 0 and queue.body_bytes + ahead_bytes + len(body) > rules.max_bytes:
+        return codes.FULL
+    return _bad_option(delay_us, options)
+
+
+def _admit_first(
+    name: bytes, dialect: i64, body: bytes, delay_us: i64, options: Publishing, book: PolicyBook
+) -> i64:
+    """Into a queue that is not there yet."""
+    if not options.create:
+        return codes.NO_QUEUE
+    if len(name) > QUEUE_NAME_MAX:
+        return codes.BAD_NAME
+    rules = Rules(book.effective(name, Policy(), int(dialect)))
+    if len(body) > rules.max_body:
+        return codes.TOO_LARGE
+    if rules.max_bytes != 0 and len(body) > rules.max_bytes:
+        return codes.FULL
+    return _bad_option(delay_us, options)
+
+
+def _bad_option(delay_us: i64, options: Publishing) -> i64:
+    if delay_us > DELAY_MAX_US or options.ttl_us > TTL_MAX_US or options.lease_us > LEASE_MAX_US:
+        return codes.BAD_OPTION
+    if options.priority < PRIORITY_MIN or options.priority > PRIORITY_MAX:
+        return codes.BAD_OPTION
+    if options.key is not None and len(options.key) > KEY_MAX:
+        return codes.TOO_LARGE
+    return codes.OK if options.origin is None else _bad_origin(options.origin)
+
+
+def _bad_origin(origin: Origin) -> i64:
+    if len(origin.dedup_id) > DEDUP_ID_MAX:
+        return codes.TOO_LARGE
+    named = len(origin.dedup_id) + len(origin.foreign_id) + len(origin.trace) + len(origin.principal)
+    return codes.TOO_LARGE if named + _ORIGIN_FIXED > EXTRA_MAX else codes.OK

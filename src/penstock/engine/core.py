@@ -1,0 +1,38 @@
+"""What all verbs stand on: State, those who wait, and where answers go. It answers nothing itself."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+
+from penstock.codecs.facts import FactBatch
+from penstock.engine.endings import Endings
+from penstock.engine.hands import Hands
+from penstock.engine.replay import Silence
+from penstock.engine.rules import PolicyBook
+from penstock.engine.state import State
+from penstock.engine.waiting import Waiting
+from penstock.model.contract import Broker, Out
+from penstock.model.message import Message
+
+
+class Core(Broker):
+    """The parts of an engine, wired."""
+
+    def __init__(self, book: PolicyBook, out: Out) -> None:
+        self.record: FactBatch = FactBatch()
+        self._state: State = State(book, Silence())
+        self._waiting: Waiting = Waiting()
+        self._out: Out = out
+        self._hands: Hands = Hands(self._state, self._waiting, out)
+        self._endings: Endings = Endings(self._state, self._hands)
+
+    def state(self) -> State:
+        """For those who fold or compare whole states (snapshots, tests); not for dialects."""
+        return self._state
+
+    def live(self, queue: bytes, seq: i64) -> Message | None:
+        """A live message of this queue: a number of another queue's message is as unknown as any."""
+        message = self._state.messages.get(seq)
+        if message is None or self._state.by_id[message.queue_id].name != queue:
+            return None
+        return message

@@ -1,0 +1,135 @@
+"""One queue: its messages that could be taken, in rank and by key, and its ledger. It changes only through State."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+
+from penstock.engine.ranked import Aged, Ranked
+from penstock.engine.rules import Rules
+from penstock.model.limits import NARROW_MAX
+from penstock.model.message import Message
+from penstock.model.policy import Policy
+
+
+class Queue:
+    """Law: published = delayed + ready + parked + leased + finished + dropped + expired + deleted."""
+
+    __slots__ = (
+        "body_bytes",
+        "by_key",
+        "created_us",
+        "dedup",
+        "delayed",
+        "deleted",
+        "delivered",
+        "dialect",
+        "dropped",
+        "expired",
+        "failed",
+        "finished",
+        "id",
+        "leased",
+        "modified_us",
+        "name",
+        "parked",
+        "paused",
+        "policy",
+        "published",
+        "ready",
+        "rules",
+        "watched",
+        "wide",
+    )
+
+    def __init__(self, id: i64, name: bytes, dialect: i64, policy: Policy, rules: Rules, now_us: i64) -> None:
+        self.id: i64 = id
+        self.name: bytes = name
+        self.dialect: i64 = dialect
+        self.policy: Policy = policy
+        self.rules: Rules = rules
+        self.created_us: i64 = now_us
+        self.modified_us: i64 = now_us
+        self.paused: bool = False
+        self.watched: bool = True  # somebody may wait for its messages: the engine's mark, not part of what is true
+        self.ready: Ranked = Ranked()
+        self.wide: Ranked = Ranked()  # ready too, but not for takers who need it narrow
+        self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
+        self.dedup: dict[bytes, tuple[int, int]] = {}  # dedup id -> (message number, published_us), oldest first
+        self.delayed: i64 = 0
+        self.parked: i64 = 0
+        self.leased: i64 = 0
+        self.published: i64 = 0
+        self.finished: i64 = 0
+        self.dropped: i64 = 0
+        self.expired: i64 = 0
+        self.deleted: i64 = 0
+        self.delivered: i64 = 0
+        self.failed: i64 = 0
+        self.body_bytes: i64 = 0
+
+    def available(self) -> bool:
+        """Something could be handed out now."""
+        return not self.paused and (self.ready.count != 0 or self.wide.count != 0)
+
+    def length(self) -> i64:
+        return self.delayed + self.ready.count + self.wide.count + self.parked + self.leased
+
+    def oldest(self) -> Message | None:
+        """First in rank among what is ready."""
+        if self.wide.count == 0:
+            return self.ready.first()
+        narrow = self.ready.first()
+        wide = self.wide.first()
+        if narrow is None or wide is None:
+            return wide if narrow is None else narrow
+        return narrow if self.ready.before(narrow, wide) else wide
+
+    def newest(self) -> Message | None:
+        """The last within the best priority, among what is ready and narrow."""
+        return self.ready.newest()
+
+    def put_in(self, message: Message) -> None:
+        """The message is ready (or parked, then only its key leads to it)."""
+        if not message.parked:
+            (self.ready if len(message.body) <= NARROW_MAX else self.wide).add(message)
+        if message.key is not None:
+            self._index(message.key, message)
+
+    def take_out(self, message: Message) -> None:
+        if not message.parked:
+            (self.ready if len(message.body) <= NARROW_MAX else self.wide).remove(message)
+        if message.key is not None:
+            self._unindex(message.key, message)
+
+    def mate(self, key: bytes) -> Message | None:
+        """The newest narrow message with this key that is ready or parked."""
+        found = self.by_key.get(key)
+        if found is None or isinstance(found, Message):
+            return found
+        return found.last()
+
+    def _index(self, key: bytes, message: Message) -> None:
+        if len(message.body) > NARROW_MAX:
+            return
+        found = self.by_key.get(key)
+        if found is None:
+            self.by_key[key] = message
+        elif isinstance(found, Message):
+            pair = self.by_key[key] = Aged()
+            pair.add(found)
+            pair.add(message)
+        else:
+            found.add(message)
+
+    def _unindex(self, key: bytes, message: Message) -> None:
+        if len(message.body) > NARROW_MAX:
+            return
+        found = self.by_key[key]
+        if isinstance(found, Message):
+            del self.by_key[key]
+            return
+        found.remove(message)
+        if found.count == 1:
+            last = found.last()
+            assert last is not None
+            self.by_key[key] = last

@@ -1,0 +1,163 @@
+"""The verbs on queues, on waiting, and those that only look."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+
+from penstock.engine import looking
+from penstock.engine.batches import BatchVerbs
+from penstock.engine.rules import acceptable, merged
+from penstock.model import codes, facts, stages
+from penstock.model.contract import Session
+from penstock.model.limits import PEEK_MAX, QUEUE_NAME_MAX
+from penstock.model.message import LEASED, Message
+from penstock.model.policy import Policy
+
+
+class QueueVerbs(BatchVerbs):
+    """Whole queues."""
+
+    # -- queues
+
+    def declare(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
+        state = self._state
+        if queue in state.queues:
+            self._refuse(session, token, codes.QUEUE_EXISTS)
+        elif len(queue) > QUEUE_NAME_MAX:
+            self._refuse(session, token, codes.BAD_NAME)
+        elif not acceptable(queue, policy):
+            self._refuse(session, token, codes.BAD_POLICY)
+        else:
+            state.declared(state.next_queue_id, queue, session.dialect, policy)
+            self._out.answer(session, token, stage, codes.OK, None, 0)
+
+    def set(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._refuse(session, token, codes.NO_QUEUE)
+        elif not acceptable(queue, policy):
+            self._refuse(session, token, codes.BAD_POLICY)
+        else:
+            self._state.policy_set(found, session.dialect, merged([policy, found.policy]))
+            self._out.answer(session, token, stage, codes.OK, None, 0)
+
+    def remove(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._refuse(session, token, codes.NO_QUEUE)
+            return
+        gone = self._messages_of(found.id)
+        for message in gone:
+            self._state.deleted(message, found, session.dialect, facts.QUEUE_REMOVED)
+        self._state.removed(found, session.dialect)
+        self._out.answer(session, token, stage, codes.OK, None, len(gone))
+
+    def purge(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._refuse(session, token, codes.NO_QUEUE)
+            return
+        gone = [message for message in self._messages_of(found.id) if message.place != LEASED]
+        for message in gone:
+            self._state.deleted(message, found, session.dialect, facts.PURGED)
+        self._out.answer(session, token, stage, codes.OK, None, len(gone))
+
+    def pause(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._refuse(session, token, codes.NO_QUEUE)
+            return
+        if not found.paused:
+            self._state.paused(found, session.dialect)
+        self._out.answer(session, token, stage, codes.OK, None, 0)
+
+    def resume(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._refuse(session, token, codes.NO_QUEUE)
+            return
+        if found.paused:
+            self._state.resumed(found, session.dialect)
+            self._hands.serve(found)
+        self._out.answer(session, token, stage, codes.OK, None, 0)
+
+    def _refuse(self, session: Session, token: i64, code: i64) -> None:
+        self._out.answer(session, token, stages.READY, code, None, 0)
+
+    def _messages_of(self, queue_id: i64) -> list[Message]:
+        return [message for message in self._state.messages.values() if message.queue_id == queue_id]
+
+    # -- waiting
+
+    def subscribe(self, session: Session, queue: bytes) -> bool:
+        if not self._waiting.subscribe(session, queue):
+            return False
+        self._watch(queue)
+        self._serve_subscriber(session)
+        return True
+
+    def unsubscribe(self, session: Session, queue: bytes) -> None:
+        self._waiting.unsubscribe(session, queue)
+
+    def credit(self, session: Session, stage: i64) -> bool:
+        if self._waiting.credit(session, stage) is None:
+            return False
+        self._serve_subscriber(session)
+        return True
+
+    def wait(self, session: Session, token: i64, queue: bytes) -> None:
+        self._waiting.sleep(session, token, queue)
+        self._watch(queue)
+        found = self._state.queues.get(queue)
+        if found is not None and found.available():
+            self._hands.rouse(self._waiting.lines[queue])
+
+    def cancel(self, session: Session) -> None:
+        for waiter in self._waiting.depart(session):
+            self._state.agenda.drop(waiter)
+
+    def _watch(self, queue: bytes) -> None:
+        found = self._state.queues.get(queue)
+        if found is not None:
+            found.watched = True
+
+    def _serve_subscriber(self, session: Session) -> None:
+        subscriber = self._waiting.subscriber(session)
+        if subscriber is not None:
+            self._hands.serve_subscriber(subscriber)
+
+    # -- looking
+
+    def peek(self, session: Session, token: i64, queue: bytes, limit: int) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._out.answer_with(session, token, stages.READY, codes.NO_QUEUE, [])
+            return
+        first = looking.first_ready(found, min(limit, PEEK_MAX))
+        views = [looking.message_view(message, found) for message in first]
+        self._out.answer_with(session, token, stages.READY, codes.OK, views)
+
+    def show_message(self, session: Session, token: i64, seq: i64) -> None:
+        message = self._state.messages.get(seq)
+        if message is None:
+            self._out.answer_with(session, token, stages.READY, codes.NO_MESSAGE, None)
+            return
+        view = looking.message_view(message, self._state.by_id[message.queue_id])
+        self._out.answer_with(session, token, stages.READY, codes.OK, view)
+
+    def show_queue(self, session: Session, token: i64, queue: bytes) -> None:
+        found = self._state.queues.get(queue)
+        if found is None:
+            self._out.answer_with(session, token, stages.READY, codes.NO_QUEUE, None)
+            return
+        view = looking.queue_view(found, self._state, self._waiting)
+        self._out.answer_with(session, token, stages.READY, codes.OK, view)
+
+    def list_queues(self, session: Session, token: i64) -> None:
+        queues = sorted(self._state.queues.items())
+        views = [looking.queue_view(queue, self._state, self._waiting) for _, queue in queues]
+        self._out.answer_with(session, token, stages.READY, codes.OK, views)
+
+    def stats(self, session: Session, token: i64) -> None:
+        view = looking.stats_view(self._state, self._waiting)
+        self._out.answer_with(session, token, stages.READY, codes.OK, view)

@@ -1,0 +1,90 @@
+"""Which policy holds for a queue. Precedence, field by field: what was said of the queue, the config's patterns
+(an exact name before a longer prefix before a shorter one), the defaults of the dialect that created it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mypy_extensions import i64
+
+from penstock.model.limits import BODY_MAX, NEVER_US
+from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
+
+
+class Rules:
+    """The effective policy of one queue, as plain numbers for the hot path."""
+
+    __slots__ = (
+        "attempts",
+        "backoff_us",
+        "dead_letter",
+        "dedup_us",
+        "delay_us",
+        "lease_us",
+        "max_body",
+        "max_bytes",
+        "max_length",
+        "ttl_us",
+    )
+
+    def __init__(self, policy: Policy) -> None:
+        self.lease_us: i64 = policy.lease_us or NEVER_US
+        self.delay_us: i64 = policy.delay_us or 0
+        self.ttl_us: i64 = policy.ttl_us or 0
+        self.attempts: i64 = policy.attempts or 0
+        self.max_length: i64 = policy.max_length or 0
+        self.max_bytes: i64 = policy.max_bytes or 0
+        self.max_body: i64 = min(policy.max_body or BODY_MAX, BODY_MAX)
+        self.dedup_us: i64 = policy.dedup_us or 0
+        self.backoff_us: tuple[int, ...] = policy.backoff_us or ()
+        self.dead_letter: bytes = policy.dead_letter or b""
+
+    def backoff_after(self, failures: int) -> int:
+        """The pause before the next try, after so many failures; the last step repeats."""
+        if not self.backoff_us:
+            return 0
+        return self.backoff_us[min(failures, len(self.backoff_us)) - 1]
+
+
+class PolicyBook:
+    """The configured part: patterns by name, defaults by dialect."""
+
+    def __init__(
+        self, patterns: Sequence[tuple[bytes, Policy]] = (), defaults: dict[int, Policy] | None = None
+    ) -> None:
+        self._exact = [(match, policy) for match, policy in patterns if not match.endswith(b"*")]
+        prefixes = [(match[:-1], policy) for match, policy in patterns if match.endswith(b"*")]
+        self._prefixes = sorted(prefixes, key=lambda row: -len(row[0]))
+        self._defaults = defaults or {}
+
+    def effective(self, name: bytes, said: Policy, dialect: int) -> Policy:
+        layers = [said]
+        layers += [policy for match, policy in self._exact if match == name]
+        layers += [policy for prefix, policy in self._prefixes if name.startswith(prefix)]
+        if dialect in self._defaults:
+            layers.append(self._defaults[dialect])
+        return merged(layers)
+
+
+def merged(layers: list[Policy]) -> Policy:
+    """Field by field, the first layer that says it."""
+    policy = Policy()
+    for field in POLICY_FIELDS:
+        for layer in layers:
+            value = getattr(layer, field)
+            if value is not None:
+                setattr(policy, field, value)
+                break
+    return policy
+
+
+def acceptable(name: bytes, policy: Policy) -> bool:
+    """Within range, and no queue is its own dead-letter queue."""
+    for field, (_, smallest, largest) in INTEGER_FIELDS.items():
+        value = getattr(policy, field)
+        if value is not None and not smallest <= value <= largest:
+            return False
+    _, _, longest = INTEGER_FIELDS["delay_us"]
+    if any(not 0 <= step <= longest for step in policy.backoff_us or ()):
+        return False
+    return policy.dead_letter is None or policy.dead_letter != name

@@ -1,0 +1,1 @@
+"""The nouns: plain slotted data that every other room may know. This room imports nothing of penstock."""

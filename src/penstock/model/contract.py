@@ -1,0 +1,259 @@
+"""Where dialects and brokers meet: sessions call a Broker's verbs with a token, a Broker answers the Session later.
+
+A verb is answered exactly once, when its outcome is known and as durable as the `stage` it was called with.
+Neither side may hold on to the other's insides: a token is a number, an outcome a code, a message and a number.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64, mypyc_attr
+
+from penstock.model.message import Message
+from penstock.model.options import Publishing, Reserving, Taking
+from penstock.model.policy import Policy
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Wire:
+    """What a session knows of its connection: that it wants to be asked for output, or wants to end."""
+
+    def wake(self) -> None:
+        """The session has output, or has ended: ask it at the end of this tick."""
+        raise NotImplementedError
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Session:
+    """One client, in one dialect: bytes in, verbs out; outcomes in, bytes out. It never touches a socket."""
+
+    dialect: i64
+    client_id: i64  # who it is, where the dialect has names for clients; 0: nobody
+    owed: i64  # bytes of bodies in answers under way: the broker adds, the session takes away
+    held: bool  # input is held back until output has drained: `resume` goes on with it
+
+    def __init__(self, dialect: i64) -> None:
+        self.dialect = dialect
+        self.client_id = 0
+        self.owed = 0
+        self.held = False
+
+    # -- the connection's side
+
+    def received(self, data: bytes) -> None:
+        """Bytes arrived, cut anywhere."""
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        """Output drained: go on with input that was held back."""
+        raise NotImplementedError
+
+    def eof(self) -> None:
+        """No more input will come; what is asked is still answered."""
+        raise NotImplementedError
+
+    def lost(self) -> None:
+        """The connection is gone: nothing more can be said."""
+        raise NotImplementedError
+
+    def output(self) -> bytes:
+        """What to send now; empty when there is nothing."""
+        raise NotImplementedError
+
+    def wants_close(self) -> bool:
+        """True once the connection should end after `output` has been sent."""
+        raise NotImplementedError
+
+    # -- the broker's side
+
+    def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
+        """The outcome of one call. `number` was snapshotted when the call took effect."""
+        raise NotImplementedError
+
+    def answered_with(self, token: i64, code: i64, value: object) -> None:
+        """The outcome of a call that gives a list or a view."""
+        raise NotImplementedError
+
+    def told(self, stage: i64, label: int) -> None:
+        """A notice this client asked for when it published."""
+        raise NotImplementedError
+
+    def pushed(self, queue: bytes, messages: list[Message]) -> None:
+        """A credit was served: messages taken for this subscriber."""
+        raise NotImplementedError
+
+    def woken(self, token: i64) -> None:
+        """The one-shot wake-up asked for with `token`."""
+        raise NotImplementedError
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Out:
+    """Where an engine puts what is to be said; it is said when durable enough."""
+
+    def answer(
+        self, session: Session, token: i64, stage: i64, code: i64, message: Message | None, number: i64
+    ) -> None:
+        raise NotImplementedError
+
+    def answer_with(self, session: Session, token: i64, stage: i64, code: i64, value: object) -> None:
+        raise NotImplementedError
+
+    def push(self, session: Session, stage: i64, queue: bytes, messages: list[Message]) -> None:
+        raise NotImplementedError
+
+    def wake(self, session: Session, token: i64) -> None:
+        raise NotImplementedError
+
+    def notice(self, client_id: int, stage: i64, label: int) -> None:
+        raise NotImplementedError
+
+
+# The verbs a batch may hold.
+PUBLISH: Final = 1
+FINISH: Final = 2
+RELEASE: Final = 3
+DELETE: Final = 4
+
+
+class Call:
+    """One verb inside a batch, with its arguments."""
+
+    __slots__ = ("body", "delay_us", "failed", "holder", "options", "queue", "rule", "seq", "verb")
+
+    def __init__(self, verb: int, queue: bytes) -> None:
+        self.verb: int = verb
+        self.queue: bytes = queue
+        self.body: bytes = b""
+        self.delay_us: int = -1
+        self.options: Publishing | None = None
+        self.seq: int = 0
+        self.rule: int = 0
+        self.holder: int = 0
+        self.failed: bool = False
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Broker:
+    """The verbs with their promises. Durations of -1 are unsaid: message, queue policy, config and dialect decide."""
+
+    # -- messages
+
+    def publish(
+        self, session: Session, token: i64, queue: bytes, body: bytes, delay_us: i64, options: Publishing, stage: i64
+    ) -> None:
+        """Answers OK or DUPLICATE with the message's number; NO_QUEUE, FULL, TOO_LARGE, BAD_NAME, BAD_OPTION."""
+        raise NotImplementedError
+
+    def reserve(self, session: Session, token: i64, queue: bytes, options: Reserving, stage: i64) -> None:
+        """Answers OK with the message and its deliveries; EMPTY, NO_QUEUE. With `max` above 1: a list."""
+        raise NotImplementedError
+
+    def take(self, session: Session, token: i64, queue: bytes, options: Taking, stage: i64) -> None:
+        """Answers OK with the message and its deliveries; EMPTY, NO_QUEUE. With `mates`: a list."""
+        raise NotImplementedError
+
+    def finish(
+        self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64
+    ) -> None:
+        """Answers OK or NO_MESSAGE, with the number."""
+        raise NotImplementedError
+
+    def release(
+        self,
+        session: Session,
+        token: i64,
+        queue: bytes,
+        seq: i64,
+        delay_us: i64,
+        failed: bool,
+        rule: i64,
+        holder: i64,
+        stage: i64,
+    ) -> None:
+        """Ends a lease; answers OK or NO_MESSAGE, with the number."""
+        raise NotImplementedError
+
+    def extend(
+        self, session: Session, token: i64, queue: bytes, seq: i64, lease_us: i64, rule: i64, holder: i64, stage: i64
+    ) -> None:
+        """Moves the end of a lease (or, with ANY_LIVE, the due time of a waiting message) to now + lease_us."""
+        raise NotImplementedError
+
+    def delete(self, session: Session, token: i64, queue: bytes, seq: i64, stage: i64) -> None:
+        """Ends a live message that nobody worked on. Answers OK or NO_MESSAGE."""
+        raise NotImplementedError
+
+    def batch(self, session: Session, token: i64, calls: list[Call], stage: i64) -> None:
+        """Several verbs, all or none; answers with a list of (code, number), or with the code that refused them all."""
+        raise NotImplementedError
+
+    # -- waiting
+
+    def subscribe(self, session: Session, queue: bytes) -> bool:
+        """Messages of this queue may be pushed for credits. False: too many subscriptions."""
+        raise NotImplementedError
+
+    def unsubscribe(self, session: Session, queue: bytes) -> None:
+        raise NotImplementedError
+
+    def credit(self, session: Session, stage: i64) -> bool:
+        """One more push is welcome. False: too many credits."""
+        raise NotImplementedError
+
+    def wait(self, session: Session, token: i64, queue: bytes) -> None:
+        """One wake-up when a message of this queue is ready: at once if one is. Asking again is the same wait."""
+        raise NotImplementedError
+
+    def cancel(self, session: Session) -> None:
+        """The client is gone: its waiting and subscriptions end, its leases do not."""
+        raise NotImplementedError
+
+    # -- queues
+
+    def declare(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
+        """Answers OK, QUEUE_EXISTS, BAD_NAME or BAD_POLICY."""
+        raise NotImplementedError
+
+    def set(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
+        """Overrides the fields that are said. Answers OK, NO_QUEUE or BAD_POLICY."""
+        raise NotImplementedError
+
+    def remove(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        """Deletes every live message, then the queue. Answers OK with their number, or NO_QUEUE."""
+        raise NotImplementedError
+
+    def purge(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        """Deletes every message that is not leased. Answers OK with their number, or NO_QUEUE."""
+        raise NotImplementedError
+
+    def pause(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        """Stops handing out, nothing else. Answers OK or NO_QUEUE."""
+        raise NotImplementedError
+
+    def resume(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
+        """Hands out again, waiters first. Answers OK or NO_QUEUE."""
+        raise NotImplementedError
+
+    # -- looking; these change nothing and wait for nothing
+
+    def peek(self, session: Session, token: i64, queue: bytes, limit: int) -> None:
+        """Answers OK with MessageViews of what could be taken, first in rank first; or NO_QUEUE."""
+        raise NotImplementedError
+
+    def show_message(self, session: Session, token: i64, seq: i64) -> None:
+        """Answers OK with a MessageView, or NO_MESSAGE."""
+        raise NotImplementedError
+
+    def show_queue(self, session: Session, token: i64, queue: bytes) -> None:
+        """Answers OK with a QueueView, or NO_QUEUE."""
+        raise NotImplementedError
+
+    def list_queues(self, session: Session, token: i64) -> None:
+        """Answers OK with QueueViews, by name."""
+        raise NotImplementedError
+
+    def stats(self, session: Session, token: i64) -> None:
+        """Answers OK with a StatsView."""
+        raise NotImplementedError

@@ -1,0 +1,58 @@
+"""Every limit has a name, and they live together here. Nothing else in the project writes a bare maximum."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+
+# Times are integers in microseconds. A time that never comes still fits an i64 with room to add to it.
+NEVER_US: Final[i64] = 1 << 61
+SECOND_US: Final[i64] = 1_000_000
+MILLISECOND_US: Final[i64] = 1_000
+DAY_US: Final[i64] = 86_400 * 1_000_000
+
+# Messages and names.
+BODY_MAX: Final = 1 << 20
+KEY_MAX: Final = 65_535
+QUEUE_NAME_MAX: Final = 65_535
+EXTRA_MAX: Final = 65_535
+DEDUP_ID_MAX: Final = 1_024
+PRIORITY_MIN: Final = -32_768
+PRIORITY_MAX: Final = 4_294_967_295
+DELAY_MAX_US: Final[i64] = 3_650 * 86_400 * 1_000_000
+LEASE_MAX_US: Final[i64] = 3_650 * 86_400 * 1_000_000
+TTL_MAX_US: Final[i64] = 36_500 * 86_400 * 1_000_000
+
+# A message whose key or body does not fit 16 bits is wide: some takers cannot be given it.
+NARROW_MAX: Final = 65_535
+
+# One answer to a take with key mates.
+TAKE_MESSAGES_MAX: Final = 65_535
+TAKE_BYTES_MAX: Final = 4 << 20
+
+# Waiting.
+SUBSCRIPTIONS_MAX: Final = 1_024
+CREDITS_MAX: Final = 1 << 20
+
+# Leases that survive a restart or a pause of the process get at least this much more (or their own length).
+GRACE_US: Final[i64] = 10 * 1_000_000
+PAUSE_NOTICED_US: Final[i64] = 1_000_000
+
+# Each start jumps the message numbers by this much, so that numbers lost in a crash never return.
+START_JUMP: Final[i64] = 1 << 32
+SEQ_BITS: Final = 58
+
+# The journal.
+SEGMENT_BYTES: Final = 64 << 20
+BATCH_BYTES_MAX: Final = 1 << 31
+
+# The server.
+READ_BYTES: Final = 64 << 10
+LINE_MAX: Final = (1 << 20) + 64
+OUTPUT_CAP_BYTES: Final = 8 << 20
+OWED_BYTES_MAX: Final = 1 << 20
+CONNECTIONS_MAX: Final = 10_000
+DRAIN_S: Final = 10.0
+PEEK_MAX: Final = 1_000
+RESERVE_MAX: Final = 1_000

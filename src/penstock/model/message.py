@@ -1,0 +1,130 @@
+"""A message as the engine holds it, and what it inherits: something with a next due time. Data only: rules are not
+kept here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64, mypyc_attr
+
+from penstock.model.limits import NEVER_US
+
+# Places. The first three are one stored state: which of them it is follows from time and is never logged.
+DELAYED: Final[i64] = 1
+READY: Final[i64] = 2
+PARKED: Final[i64] = 3
+LEASED: Final[i64] = 4
+ENDED: Final[i64] = 5
+
+PLACE_NAMES: Final = {DELAYED: "delayed", READY: "ready", PARKED: "parked", LEASED: "leased", ENDED: "ended"}
+
+# What happens at a due time. At the same instant lower comes first.
+EXPIRY: Final[i64] = 0
+LEASE_OVER: Final[i64] = 1
+DELAY_OVER: Final[i64] = 2
+WAIT_OVER: Final[i64] = 3
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Due:
+    """Something the agenda keeps: it wants attention at `due_us`, for the reason `due_kind`."""
+
+    __slots__ = ("due_kind", "due_us", "order", "slot")
+
+    due_us: i64
+    due_kind: i64
+    slot: i64  # the agenda's bucket that holds it; 0: none
+    order: i64  # ties at one instant: a message's number, a waiter's turn
+
+    def __init__(self, order: i64) -> None:
+        self.order = order
+        self.due_us = NEVER_US
+        self.due_kind = EXPIRY
+        self.slot = 0
+
+
+class Origin:
+    """What came with a publish beyond the ordinary; most messages have none."""
+
+    __slots__ = ("dead_of", "dedup_id", "foreign_id", "label", "notify", "poster", "principal", "trace")
+
+    def __init__(self) -> None:
+        self.dedup_id: bytes = b""
+        self.foreign_id: bytes = b""
+        self.trace: bytes = b""
+        self.principal: bytes = b""
+        self.poster: int = 0
+        self.label: int = 0
+        self.notify: int = 0  # bit n: tell the poster of stage n
+        self.dead_of: int = 0  # the number of the dropped message this is the dead letter of
+
+
+class Message(Due):
+    """One message. `seq` is its number for ever (its `order` as something due)."""
+
+    __slots__ = (
+        "body",
+        "deliveries",
+        "dialect",
+        "expires_us",
+        "failures",
+        "first_leased_us",
+        "holder",
+        "key",
+        "lease_us",
+        "leased_us",
+        "old_place",
+        "origin",
+        "parked",
+        "place",
+        "priority",
+        "published_us",
+        "queue_id",
+        "ready_us",
+        "until_us",
+    )
+
+    queue_id: i64
+    body: bytes
+    key: bytes | None
+    priority: i64
+    parked: bool
+    place: i64
+    dialect: i64
+    published_us: i64
+    ready_us: i64  # when it became, or becomes, ready: its rank among equal priorities
+    expires_us: i64  # NEVER_US: does not expire
+    lease_us: i64  # its own lease length; -1: none of its own
+    leased_us: i64  # when the present (or last) lease began
+    first_leased_us: i64
+    until_us: i64  # when the present lease ends
+    holder: i64  # who holds it, where the dialect fences; 0: anyone
+    old_place: bool
+    deliveries: i64
+    failures: i64
+    origin: Origin | None
+
+    def __init__(self, seq: i64, queue_id: i64, body: bytes, published_us: i64, ready_us: i64) -> None:
+        self.order = seq
+        self.due_us = NEVER_US
+        self.due_kind = EXPIRY
+        self.slot = 0
+        self.queue_id = queue_id
+        self.body = body
+        self.key = None
+        self.priority = 0
+        self.parked = False
+        self.place = DELAYED
+        self.dialect = 0
+        self.published_us = published_us
+        self.ready_us = ready_us
+        self.expires_us = NEVER_US
+        self.lease_us = -1
+        self.leased_us = 0
+        self.first_leased_us = 0
+        self.until_us = 0
+        self.holder = 0
+        self.old_place = False
+        self.deliveries = 0
+        self.failures = 0
+        self.origin = None

@@ -1,0 +1,123 @@
+"""Snapshots for people: what peek, show, list and stats answer with. Copies: nobody is handed what is behind."""
+
+from __future__ import annotations
+
+from penstock.model.message import Origin
+from penstock.model.policy import Policy
+
+
+class MessageView:
+    """One live message at one moment."""
+
+    __slots__ = (
+        "body",
+        "deliveries",
+        "dialect",
+        "expires_us",
+        "failures",
+        "first_leased_us",
+        "holder",
+        "key",
+        "leased_us",
+        "origin",
+        "place",
+        "priority",
+        "published_us",
+        "queue",
+        "ready_us",
+        "seq",
+        "until_us",
+    )
+
+    def __init__(self, seq: int, queue: bytes, place: int, body: bytes, key: bytes | None) -> None:
+        self.seq = seq
+        self.queue = queue
+        self.place = place
+        self.body = body
+        self.key = key
+        self.priority: int = 0
+        self.dialect: int = 0
+        self.published_us: int = 0
+        self.ready_us: int = 0
+        self.expires_us: int = 0
+        self.leased_us: int = 0
+        self.first_leased_us: int = 0
+        self.until_us: int = 0
+        self.holder: int = 0
+        self.deliveries: int = 0
+        self.failures: int = 0
+        self.origin: Origin | None = None
+
+
+class Counts:
+    """The ledger: published = delayed + ready + parked + leased + finished + dropped + expired + deleted, always."""
+
+    __slots__ = (
+        "body_bytes",
+        "delayed",
+        "deleted",
+        "delivered",
+        "dropped",
+        "expired",
+        "failed",
+        "finished",
+        "leased",
+        "parked",
+        "published",
+        "ready",
+    )
+
+    def __init__(self) -> None:
+        self.published: int = 0
+        self.delayed: int = 0
+        self.ready: int = 0
+        self.parked: int = 0
+        self.leased: int = 0
+        self.finished: int = 0
+        self.dropped: int = 0
+        self.expired: int = 0
+        self.deleted: int = 0
+        self.delivered: int = 0  # hand-outs, of any kind
+        self.failed: int = 0
+        self.body_bytes: int = 0  # of live messages
+
+
+class QueueView:
+    """One queue at one moment."""
+
+    __slots__ = (
+        "counts",
+        "created_us",
+        "dialect",
+        "effective",
+        "modified_us",
+        "name",
+        "oldest_ready_us",
+        "paused",
+        "policy",
+        "waiting",
+    )
+
+    def __init__(self, name: bytes, counts: Counts, policy: Policy, effective: Policy) -> None:
+        self.name = name
+        self.counts = counts
+        self.policy = policy  # what was said of this queue
+        self.effective = effective  # what holds, after precedence
+        self.dialect: int = 0
+        self.paused: bool = False
+        self.created_us: int = 0
+        self.modified_us: int = 0
+        self.oldest_ready_us: int = 0  # 0: nothing is ready
+        self.waiting: int = 0  # clients that wait for a message
+
+
+class StatsView:
+    """The whole server at one moment."""
+
+    __slots__ = ("counts", "now_us", "queues", "waiting")
+
+    def __init__(self, counts: Counts, queues: int, waiting: int, now_us: int) -> None:
+        self.counts = counts
+        self.queues = queues
+        self.waiting = waiting
+        self.now_us = now_us

@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from penstock.dialects.context import Context
 from penstock.model import codes
-from penstock.model.contract import Session, Wire
+from penstock.model.contract import Session
 from penstock.model.limits import LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import LEASED_ONLY, Publishing, Reserving
@@ -63,40 +63,30 @@ _RESERVING: Final = Reserving()
 class DeferredSession(Session):
     """One connection. The broker's answers may come late and out of turn; `_early` keeps those until theirs comes."""
 
-    def __init__(self, context: Context, wire: Wire) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(NUMBER)
         self._context: Context = context
-        self._wire: Wire = wire
         self._queue: bytes = str(context.options["queue"]).encode()
-        self._pieces: list[bytes] = []  # a line that has not ended yet
-        self._piece_bytes: i64 = 0
+        self._partial: bytearray = bytearray()  # a line that has not ended yet
         self._lines: list[bytes] = []  # held back
         self._asked: i64 = 0  # turn of the next request
         self._answered: i64 = 0  # turn of the next answer
         self._early: dict[int, bytes] = {}
         self._output: list[bytes] = []
-        self._ended: bool = False  # no more input will come
-        self._broken: bool = False  # framing is lost
+        self._ended: bool = False  # no more input is taken: none will come, or a line was too long
 
     # -- the connection's side
 
     def received(self, data: bytes) -> None:
-        if self._broken:
+        if self._ended:
             return
         cut = data.rfind(b"\n") + 1
-        if cut == 0:
-            self._keep(data)
-            return
-        if self._pieces:
-            self._pieces.append(data[:cut])
-            lines = BytesIO(b"".join(self._pieces)).readlines()
-            self._pieces = []
-            self._piece_bytes = 0
-        else:
-            lines = BytesIO(data[:cut]).readlines()
-        if cut < len(data):
-            self._keep(data[cut:])
-        self._go(lines)
+        if cut != 0:
+            self._go(self._lines_of(data[:cut]))
+        if cut < len(data) and not self._ended:
+            self._partial += data[cut:]
+            if len(self._partial) > LINE_MAX:
+                self._end()
 
     def resume(self) -> None:
         if self.held:
@@ -105,11 +95,10 @@ class DeferredSession(Session):
             self._go(lines)
 
     def eof(self) -> None:
-        self._ended = True
-        self._wire.wake()
+        self._end()
 
     def lost(self) -> None:
-        self._broken = True
+        self._end()
         self._lines = []
         self._context.broker.cancel(self)
 
@@ -119,17 +108,25 @@ class DeferredSession(Session):
         return output
 
     def wants_close(self) -> bool:
-        if self._broken:
-            return True
         return self._ended and not self.held and self._asked == self._answered
 
-    def _keep(self, data: bytes) -> None:
-        self._pieces.append(data)
-        self._piece_bytes += len(data)
-        if self._piece_bytes > LINE_MAX:
-            self._broken = True
-            self._pieces = []
-            self._wire.wake()
+    def _end(self) -> None:
+        self._ended = True
+        self._partial.clear()
+        self.wire.wake()
+
+    def _lines_of(self, whole: bytes) -> list[bytes]:
+        """Up to the first that is too long: there the framing is lost, however the bytes were cut."""
+        if self._partial:
+            whole = bytes(self._partial) + whole
+            self._partial.clear()
+        lines = BytesIO(whole).readlines()
+        if len(whole) > LINE_MAX:
+            for at, line in enumerate(lines):
+                if len(line) - 1 > LINE_MAX:
+                    self._end()
+                    return lines[:at]
+        return lines
 
     def _go(self, lines: list[bytes]) -> None:
         """One request after the other, until the answers under way are enough."""
@@ -140,7 +137,7 @@ class DeferredSession(Session):
             if self.owed > OWED_BYTES_MAX:
                 self.held = True
                 self._lines = lines[at:]
-                self._wire.wake()
+                self.wire.wake()
                 return
             self._request(line[:-2] if line[-2:] == b"\r\n" else line[:-1])
 
@@ -197,9 +194,7 @@ class DeferredSession(Session):
             context = self._context
             seq = context.ids.seq(shown)
             delay_us = delay_ms * MILLISECOND_US
-            context.broker.release(
-                self, token, self._queue, seq, delay_us, False, LEASED_ONLY, 0, context.confirm
-            )
+            context.broker.release(self, token, self._queue, seq, delay_us, False, LEASED_ONLY, 0, context.confirm)
 
     # -- answers
 
@@ -240,7 +235,7 @@ class DeferredSession(Session):
             return
         output = self._output
         if not output:
-            self._wire.wake()
+            self.wire.wake()
         output.append(words)
         turn = (turn + 1) & _TURN_MASK
         early = self._early

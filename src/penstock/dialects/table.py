@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from penstock.dialects import deferred
 from penstock.dialects.context import Context
-from penstock.model.contract import Session, Wire
+from penstock.model.contract import Session
 from penstock.model.policy import Policy
 
 
@@ -18,7 +18,7 @@ class Dialect(NamedTuple):
     number: int
     transport: str
     port: int
-    make: Callable[[Context, Wire], Session]
+    make: Callable[[Context], Session]
     defaults: Policy
 
 

@@ -24,6 +24,16 @@ class Wire:
         raise NotImplementedError
 
 
+class NoWire(Wire):
+    """A session without a connection: not yet, or no longer."""
+
+    def wake(self) -> None:
+        return
+
+
+NO_WIRE: Final = NoWire()
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Session:
     """One client, in one dialect: bytes in, verbs out; outcomes in, bytes out. It never touches a socket."""
@@ -31,6 +41,7 @@ class Session:
     dialect: i64
     client_id: i64  # who it is, where the dialect has names for clients; 0: nobody
     owed: i64  # bytes of bodies in answers under way: the broker adds, the session takes away
+    wire: Wire  # set by the connection
     held: bool  # input is held back until output has drained: `resume` goes on with it
 
     def __init__(self, dialect: i64) -> None:
@@ -38,6 +49,7 @@ class Session:
         self.client_id = 0
         self.owed = 0
         self.held = False
+        self.wire = NO_WIRE
 
     # -- the connection's side
 

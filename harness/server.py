@@ -1,0 +1,90 @@
+"""A real penstock server as a process: started on a directory, asked, killed, started again. It kills nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+START_S = 60.0
+STOP_S = 30.0
+
+
+class Server:
+    """Listens on free ports of loopback; its log is beside its data directory."""
+
+    def __init__(self, data: Path, *flags: str, listen: tuple[str, ...] = ("deferred",)) -> None:
+        command = [sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(data)]
+        for name in listen:
+            command += ["--listen", f"{name}=127.0.0.1:0"]
+        data.parent.mkdir(parents=True, exist_ok=True)
+        self.data = data
+        self.ports: dict[str, int] = {}
+        self._log = (data.parent / f"{data.name}.log").open("ab")
+        self.process = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=self._log, text=True)
+        self._await_ready()
+
+    def _await_ready(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            word, *rest = line.split()
+            if word == "listening":
+                self.ports[rest[0]] = int(rest[1].rpartition(":")[2])
+            elif word == "ready":
+                return
+        code = self.wait()
+        raise RuntimeError(f"the server did not start (exit {code}):\n{self.log()}")
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def port(self) -> int:
+        """Of the first listener."""
+        return next(iter(self.ports.values()))
+
+    def log(self) -> str:
+        return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        code = self.process.wait(STOP_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._log.close()
+        return code
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code, 0 for a clean stop."""
+        self.process.terminate()
+        return self.wait()
+
+
+@contextlib.contextmanager
+def serving(data: Path, *flags: str, listen: tuple[str, ...] = ("deferred",)) -> Iterator[Server]:
+    """A server for the length of a block; killed if the block left it running."""
+    server = Server(data, *flags, listen=listen)
+    try:
+        yield server
+        if server.process.poll() is None:
+            server.stop()
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+            server.wait()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,76 @@
+# penstock's workshop. `make` alone lists what there is; every target sets up what it needs first.
+
+PYTHON ?= python3
+ARGS   ?=
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+SUDO   := $(if $(filter-out 0,$(shell id -u)),sudo -n)
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help setup serve demo test check format bench torture docs lock clean apt
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv with everything of requirements.lock in it
+
+serve: setup ## run the server on ./penstock-data
+	$(BIN)/penstock serve --data penstock-data $(ARGS)
+
+demo: setup ## tell the whole story, narrated step by step
+	$(BIN)/python -m demo $(ARGS)
+
+test: check ## check, then every test (ARGS="-k journal" picks some)
+	$(BIN)/pytest $(ARGS)
+
+check: setup ## lint, format, types, layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/test_layers.py
+
+format: setup ## format the tree and mend what ruff can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup need-beanstalkd ## measure against the peers, in one run
+	$(BIN)/python -m bench $(ARGS)
+
+torture: setup ## crash, fault and fuzz campaigns
+	$(BIN)/python -m torture $(ARGS)
+
+docs: setup ## write the pages that are made from tables in the code
+	$(BIN)/python -m docs
+
+lock: setup ## pin again, with hashes and without addresses (ARGS=--upgrade takes the newest)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock $(ARGS)
+
+clean: ## remove what make has made; data stays
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Debian keeps ensurepip in a package of its own; the system's pip can fill the gap.
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "penstock needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+	elif $(PYTHON) -m pip --version >/dev/null 2>&1; then \
+	    $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; \
+	else $(MAKE) apt PACKAGE=python3-venv && $(PYTHON) -m venv $(VENV); fi
+
+# A command that comes in a Debian package of its own name.
+need-%:
+	@command -v $* >/dev/null || $(MAKE) apt PACKAGE=$*
+
+apt:
+	@{ $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(PACKAGE); } || \
+	    { echo "$(PACKAGE) is needed and could not be installed; as root: apt-get install $(PACKAGE)" >&2; exit 1; }

@@ -1,0 +1,226 @@
+"""Writing the journal: batches appended to pre-zeroed segments, synced when asked, sealed when full.
+
+It must not read, and must not go on after a failure: once an operation on the disk has failed, nobody can say what is
+there, so every later call raises JournalDead.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.codecs.facts import FactBatch
+from penstock.codecs.segments import FOOTER_BYTES, HEADER_BYTES, encode_batch, encode_footer, encode_header, seed_of
+from penstock.journal.disk import Disk
+from penstock.journal.segment import FRESH_NAME, SPARE_NAME, segment_name
+from penstock.model.limits import SEGMENT_BYTES
+
+_NONE: Final = -1
+
+# What stands around the batches. At least a byte stays behind the footer until it is cut off: a segment that ends with
+# its footer is one that was synced.
+_AROUND: Final = HEADER_BYTES + FOOTER_BYTES + 1
+
+
+class JournalDead(Exception):
+    """An operation on the disk failed, for good: nothing may be acknowledged any more."""
+
+
+class SyncTicket:
+    """One sync that may run on any thread. The first to call `run` does it, whoever else calls it waits for it."""
+
+    def __init__(self, disk: Disk, handle: int, reach: i64) -> None:
+        self._disk = disk
+        self._handle = handle
+        self._lock = threading.Lock()
+        self._done: bool = False
+        self.reach = reach  # facts below this are synced when it is done
+        self.took_us: i64 = 0
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        with self._lock:
+            if self._done:
+                return
+            began = time.perf_counter_ns()
+            try:
+                self._disk.sync(self._handle)
+            except OSError as error:
+                self.error = error
+            self.took_us = (time.perf_counter_ns() - began) // 1_000
+            self._done = True
+
+
+class Journal:
+    """The open end of the journal. All but `prepare_spare` and a ticket's `run` belong to one thread."""
+
+    def __init__(
+        self, disk: Disk, store_id: bytes, segment: int, next_fact: int, at_us: int, segment_bytes: int = SEGMENT_BYTES
+    ) -> None:
+        """Begins the segment with that number; everything below `next_fact` must have been synced before."""
+        self._disk = disk
+        self._store_id = store_id
+        self._seed: int = seed_of(store_id)
+        self._segment_bytes = segment_bytes
+        self._handle: int = _NONE
+        self._at: i64 = 0
+        self._size: i64 = 0
+        self._first: i64 = 0
+        self._ticket: SyncTicket | None = None
+        self._spare: int = _NONE
+        self._spare_lock = threading.Lock()
+        self.segment = segment
+        self.next_fact: i64 = next_fact
+        self.synced: i64 = next_fact
+        self.written_bytes: i64 = 0
+        self.syncs: i64 = 0
+        self.last_sync_us: i64 = 0
+        self.dead: str = ""  # why, once it is
+        self._begin(at_us, 0)
+
+    # -- facts
+
+    def append(self, batch: FactBatch, at_us: i64) -> None:
+        """Afterwards everything below `next_fact` is written: it survives the end of the process."""
+        self._alive()
+        count = batch.count
+        data = encode_batch(self._seed, self.next_fact, at_us, self.synced, count, batch.heap_bytes(), batch.payload())
+        if self._at + len(data) + FOOTER_BYTES >= self._size:
+            self._seal(at_us)
+            self._begin(at_us, len(data))
+        try:
+            self._disk.write(self._handle, self._at, data)
+        except OSError as error:
+            raise self._died("append to", self._name(), error) from error
+        self._at += len(data)
+        self.written_bytes += len(data)
+        self.next_fact += count
+
+    def sync(self) -> None:
+        """Afterwards everything that was written survives a power cut."""
+        ticket = self.start_sync()
+        ticket.run()
+        self.finish_sync(ticket)
+
+    def start_sync(self) -> SyncTicket:
+        """A sync to be run elsewhere. One at a time: a failure is told to one sync only, and another would hide it."""
+        self._settle()
+        self._ticket = SyncTicket(self._disk, self._handle, self.next_fact)
+        return self._ticket
+
+    def finish_sync(self, ticket: SyncTicket) -> None:
+        """Takes note of a sync that has run, where a later one or a new segment has not already done so."""
+        self._alive()
+        if ticket is self._ticket:
+            self._settle()
+
+    # -- segments
+
+    def rotate(self, at_us: int) -> None:
+        """Seals the segment and begins the next, unless there is nothing in it."""
+        self._alive()
+        if self.next_fact != self._first:
+            self._seal(at_us)
+            self._begin(at_us, 0)
+
+    @property
+    def wants_spare(self) -> bool:
+        return self._spare == _NONE and not self.dead and not self._spare_lock.locked()
+
+    def prepare_spare(self) -> None:
+        """Makes the next segment's zeros ahead of time, on any thread."""
+        with self._spare_lock:
+            self._alive()
+            if self._spare == _NONE:
+                try:
+                    self._spare = self._disk.create(SPARE_NAME, self._segment_bytes)
+                except OSError as error:
+                    raise self._died("prepare", SPARE_NAME, error) from error
+
+    def close(self, at_us: int) -> None:
+        """The clean stop: all is synced and sealed."""
+        self._alive()
+        self._seal(at_us)
+        with self._spare_lock:
+            if self._spare != _NONE:
+                self._drop_spare()
+            self.dead = "the journal is closed"
+
+    # -- inside
+
+    def _begin(self, at_us: i64, room: i64) -> None:
+        name = segment_name(self.segment)
+        header = encode_header(self.segment, self.next_fact, at_us, self._store_id)
+        try:
+            made = self._take_zeros(room + _AROUND)
+            self._disk.write(self._handle, 0, header)
+            self._disk.sync(self._handle)
+            self._disk.rename(made, name)
+            self._disk.sync_names()
+        except OSError as error:
+            raise self._died("begin", name, error) from error
+        self._first = self.next_fact
+        self._at = HEADER_BYTES
+        self.written_bytes += HEADER_BYTES
+
+    def _take_zeros(self, least: i64) -> str:
+        """A file of zeros for the next segment: the spare one if there is one and it is large enough."""
+        self._size = max(least, self._segment_bytes)
+        if least <= self._segment_bytes:
+            with self._spare_lock:
+                self._handle = self._spare
+                self._spare = _NONE
+            if self._handle != _NONE:
+                return SPARE_NAME
+        self._handle = self._disk.create(FRESH_NAME, self._size)
+        return FRESH_NAME
+
+    def _seal(self, at_us: i64) -> None:
+        # Synced before the footer is written: a footer says that all before it was.
+        self.sync()
+        facts = self.next_fact - self._first
+        footer = encode_footer(self._seed, self.next_fact, at_us, self.synced, facts, self._at)
+        try:
+            self._disk.write(self._handle, self._at, footer)
+            self._disk.sync(self._handle)
+            self._disk.cut(self._handle, self._at + FOOTER_BYTES)
+            self._disk.close(self._handle)
+        except OSError as error:
+            raise self._died("seal", self._name(), error) from error
+        self.written_bytes += FOOTER_BYTES
+        self.segment += 1
+
+    def _drop_spare(self) -> None:
+        try:
+            self._disk.close(self._spare)
+            self._disk.remove(SPARE_NAME)
+        except OSError as error:
+            raise self._died("remove", SPARE_NAME, error) from error
+
+    def _settle(self) -> None:
+        """Sees the sync under way to its end."""
+        self._alive()
+        ticket = self._ticket
+        if ticket is None:
+            return
+        ticket.run()
+        self._ticket = None
+        if ticket.error is not None:
+            raise self._died("sync", self._name(), ticket.error) from ticket.error
+        self.synced = ticket.reach
+        self.syncs += 1
+        self.last_sync_us = ticket.took_us
+
+    def _name(self) -> str:
+        return segment_name(self.segment)
+
+    def _alive(self) -> None:
+        if self.dead:
+            raise JournalDead(self.dead)
+
+    def _died(self, operation: str, name: str, error: OSError) -> JournalDead:
+        self.dead = f"could not {operation} {name}: {error.strerror or error}"
+        return JournalDead(self.dead)

@@ -1,0 +1,36 @@
+"""One directory, one owner: a lock that ends with its process. Its file must not be removed, or two could hold one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import Final
+
+LOCK_NAME: Final = "lock"
+
+
+class DirectoryLocked(Exception):
+    """Another process has the directory; `pid` is 0 where it has not said which."""
+
+    def __init__(self, path: str, pid: int) -> None:
+        super().__init__(f"{path} is in use by {f'process {pid}' if pid else 'another process'}")
+        self.path = path
+        self.pid = pid
+
+
+class DirectoryLock:
+    """Holds a data directory until `release`, or until the process is gone."""
+
+    def __init__(self, path: str) -> None:
+        self._handle: int = os.open(os.path.join(path, LOCK_NAME), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._handle, 20, 0)
+            os.close(self._handle)
+            raise DirectoryLocked(path, int(holder) if holder.strip().isdigit() else 0) from None
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+
+    def release(self) -> None:
+        os.close(self._handle)

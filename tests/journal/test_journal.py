@@ -1,0 +1,359 @@
+"""Writing the journal: what `written` and `synced` promise, segments, spares, syncs on a thread, and its death."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock.codecs.segments import FOOTER_BYTES, HEADER_BYTES
+from penstock.journal import check
+from penstock.journal.disk import OsDisk
+from penstock.journal.journal import Journal, JournalDead
+from penstock.journal.segment import segment_name, segment_readers
+from tests.journal.simdisk import SimDisk
+from tests.journal.story import SEGMENT_BYTES, START_US, STORE_ID, batch_of, recovered, rows
+
+ONE = segment_name(1)
+
+
+def new_journal(disk: SimDisk | OsDisk, segment_bytes: int = SEGMENT_BYTES) -> Journal:
+    return Journal(disk, STORE_ID, 1, 1, START_US, segment_bytes)
+
+
+def bodies(disk: SimDisk | OsDisk) -> list[bytes]:
+    return [fact.body for fact in check.read(disk)]
+
+
+def test_a_new_journal_has_a_segment_with_a_header_and_nothing_in_it() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    assert (journal.next_fact, journal.synced, journal.segment) == (1, 1, 1)
+    assert len(disk.contents()[ONE]) == SEGMENT_BYTES
+    assert bodies(disk) == []
+
+
+def test_an_appended_batch_is_written_with_one_write() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    before = len(disk.operations)
+    journal.append(batch_of((7, b"a"), (8, b"bb")), START_US + 5)
+    assert disk.operations[before:] == ["write"]
+    assert (journal.next_fact, journal.synced) == (3, 1)
+    assert rows(check.read(disk)) == [(1, START_US + 5, 7, b"a"), (2, START_US + 5, 8, b"bb")]
+
+
+def test_a_sync_covers_what_was_written_before_it() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.sync()
+    assert (journal.synced, journal.syncs) == (2, 1)
+    assert all(bodies(state) == [b"a"] for state in disk.crash_states())
+
+
+def test_a_sync_under_way_does_not_cover_what_is_written_meanwhile() -> None:
+    journal = new_journal(SimDisk())
+    journal.append(batch_of((1, b"a")), START_US)
+    ticket = journal.start_sync()
+    journal.append(batch_of((2, b"b")), START_US)
+    ticket.run()
+    assert journal.synced == 1
+    journal.finish_sync(ticket)
+    assert (journal.synced, journal.next_fact) == (2, 3)
+
+
+def test_every_batch_says_how_much_was_synced_when_it_was_written() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    for body in (b"a", b"b"):
+        journal.append(batch_of((1, body)), START_US)
+        journal.sync()
+    reader = next(segment_readers(disk, STORE_ID, shared=True))
+    assert [batch.synced for batch in reader.batches()] == [1, 2]
+
+
+def test_the_bytes_written_are_counted() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"12345678")), START_US)
+    assert journal.written_bytes == HEADER_BYTES + 40 + 64 + 8
+    journal.close(START_US)
+    assert journal.written_bytes == len(disk.contents()[ONE])
+
+
+# -- segments
+
+
+def test_a_batch_that_does_not_fit_begins_a_new_segment() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    for body in (bytes(1200), bytes(800)):
+        journal.append(batch_of((1, body)), START_US)
+    assert (journal.segment, journal.synced, journal.next_fact) == (2, 2, 3)
+    assert [(one.first, one.facts, one.state) for one in check.info(disk)] == [(1, 1, "sealed"), (2, 1, "in use")]
+
+
+def test_a_sealed_segment_ends_with_its_footer() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"12345678")), START_US)
+    journal.rotate(START_US + 9)
+    assert len(disk.contents()[ONE]) == HEADER_BYTES + 40 + 64 + 8 + FOOTER_BYTES
+    assert check.verify(disk) == []
+
+
+def test_until_it_is_cut_a_byte_stays_behind_the_footer_of_the_fullest_segment() -> None:
+    """A segment that ends with its footer is taken for synced, so no other may look like it."""
+    around = HEADER_BYTES + 40 + 64 + FOOTER_BYTES
+    for spare_bytes, segment in ((0, 2), (1, 1)):
+        journal = new_journal(SimDisk(), around + 8 + spare_bytes)
+        journal.append(batch_of((1, b"12345678")), START_US)
+        assert journal.segment == segment
+
+
+def test_a_batch_larger_than_a_segment_gets_one_of_its_own() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    for body in (b"small", bytes(3 * SEGMENT_BYTES), b"small again"):
+        journal.append(batch_of((1, body)), START_US)
+    assert [one.facts for one in check.info(disk)] == [1, 1, 1]
+    assert bodies(disk) == [b"small", bytes(3 * SEGMENT_BYTES), b"small again"]
+
+
+def test_a_segment_may_be_sealed_at_any_time_but_not_an_empty_one() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.rotate(START_US)
+    assert journal.segment == 1
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    assert (journal.segment, journal.synced) == (2, 2)
+
+
+def test_a_closed_journal_is_sealed_and_takes_nothing_more() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.prepare_spare()
+    journal.close(START_US)
+    assert disk.handles == {}
+    assert disk.names() == [ONE]
+    with pytest.raises(JournalDead, match="closed"):
+        journal.append(batch_of((2, b"b")), START_US)
+    facts, _, recovery = recovered(disk)
+    assert (len(facts), recovery.clean, recovery.cut_bytes) == (1, True, 0)
+
+
+# -- spares
+
+
+def test_a_spare_is_wanted_until_there_is_one() -> None:
+    journal = new_journal(SimDisk())
+    wanted = [journal.wants_spare]
+    journal.prepare_spare()
+    wanted.append(journal.wants_spare)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    wanted.append(journal.wants_spare)
+    assert wanted == [True, False, True]
+
+
+def test_a_spare_spares_the_making() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.prepare_spare()
+    journal.prepare_spare()
+    before = len(disk.operations)
+    journal.rotate(START_US)
+    assert not any(operation.startswith("create") for operation in disk.operations[before:])
+
+
+def test_a_spare_is_kept_while_a_larger_segment_is_made() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.prepare_spare()
+    journal.append(batch_of((1, bytes(2 * SEGMENT_BYTES))), START_US)
+    assert not journal.wants_spare
+    journal.append(batch_of((2, b"a")), START_US)
+    assert len(disk.contents()[segment_name(journal.segment)]) == SEGMENT_BYTES
+    assert check.verify(disk) == []
+
+
+class SlowDisk(SimDisk):
+    """Stops in the making of a spare, or in a sync, until it is let go on."""
+
+    def __init__(self, slow: str) -> None:
+        super().__init__()
+        self.slow = slow
+        self.reached = threading.Event()
+        self.go_on = threading.Event()
+
+    def create(self, name: str, size: int) -> int:
+        if self.slow == "create" and name == "spare.journal":
+            self._wait()
+        return super().create(name, size)
+
+    def sync(self, handle: int) -> None:
+        if self.slow == "sync" and threading.current_thread() is not threading.main_thread():
+            self._wait()
+        super().sync(handle)
+
+    def _wait(self) -> None:
+        self.reached.set()
+        assert self.go_on.wait(10)
+
+
+def run_beside(disk: SlowDisk, slow: Callable[[], None], meanwhile: Callable[[], None]) -> None:
+    """`slow` stops half-way until `meanwhile` is likely to wait for it; should it not, all must be well just so."""
+    thread = threading.Thread(target=slow)
+    thread.start()
+    assert disk.reached.wait(10)
+    threading.Timer(0.02, disk.go_on.set).start()
+    meanwhile()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_rotation_waits_for_the_spare_that_is_being_made() -> None:
+    disk = SlowDisk("create")
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    run_beside(disk, journal.prepare_spare, lambda: journal.rotate(START_US))
+    journal.append(batch_of((2, b"b")), START_US)
+    assert sorted(disk.names()) == [ONE, segment_name(2)]
+    assert bodies(disk) == [b"a", b"b"]
+    journal.close(START_US)
+
+
+def test_a_journal_may_close_while_a_spare_is_being_made() -> None:
+    disk = SlowDisk("create")
+    journal = new_journal(disk)
+    run_beside(disk, journal.prepare_spare, lambda: journal.close(START_US))
+    assert disk.names() == [ONE]
+    with pytest.raises(JournalDead, match="closed"):
+        journal.prepare_spare()
+
+
+# -- syncs on a thread
+
+
+def test_a_rotation_sees_a_sync_on_a_thread_to_its_end() -> None:
+    disk = SlowDisk("sync")
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    ticket = journal.start_sync()
+    run_beside(disk, ticket.run, lambda: journal.rotate(START_US))
+    assert ticket.error is None
+    journal.append(batch_of((2, b"b")), START_US)
+    journal.finish_sync(ticket)
+    assert (journal.synced, journal.next_fact) == (2, 3)
+    journal.close(START_US)
+
+
+def test_a_sync_that_has_not_begun_when_its_segment_is_sealed_does_nothing_later(tmp_path: Path) -> None:
+    disk = OsDisk(str(tmp_path))
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    ticket = journal.start_sync()
+    journal.rotate(START_US)
+    ticket.run()
+    journal.finish_sync(ticket)
+    assert ticket.error is None
+    journal.close(START_US)
+
+
+def test_the_failure_of_a_sync_is_not_hidden_by_a_later_one_that_works() -> None:
+    """An operating system tells of lost pages once, to whichever sync comes first."""
+    for later in ("sync", "rotate"):
+        disk = SimDisk()
+        journal = new_journal(disk)
+        journal.append(batch_of((1, b"a")), START_US)
+        ticket = journal.start_sync()
+        disk.fail_at = len(disk.operations) + 1
+        ticket.run()
+        with pytest.raises(JournalDead, match=f"could not sync {ONE}: Input/output error"):
+            journal.sync() if later == "sync" else journal.rotate(START_US)
+        assert journal.synced == 1
+
+
+# -- death
+
+
+def calls(journal: Journal) -> list[Callable[[], object]]:
+    ticket = journal.start_sync()
+    return [
+        lambda: journal.append(batch_of((9, b"x")), START_US),
+        journal.sync,
+        journal.start_sync,
+        lambda: journal.finish_sync(ticket),
+        lambda: journal.rotate(START_US),
+        journal.prepare_spare,
+        lambda: journal.close(START_US),
+    ]
+
+
+def test_once_dead_it_answers_nothing_and_touches_nothing() -> None:
+    for fatal in (0, 1, 4, 5, 6):
+        disk = SimDisk()
+        journal = new_journal(disk)
+        journal.append(batch_of((1, b"a")), START_US)
+        every = calls(journal)
+        disk.fail_at = len(disk.operations) + 1
+        with pytest.raises(JournalDead):
+            every[fatal]()
+        told, synced, before = journal.dead, journal.synced, len(disk.operations)
+        for call in every:
+            with pytest.raises(JournalDead) as again:
+                call()
+            assert str(again.value) == told
+        assert (journal.synced, len(disk.operations), journal.wants_spare) == (synced, before, False)
+
+
+@pytest.mark.parametrize(
+    ("call", "operation", "words"),
+    [
+        (0, "write", f"could not append to {ONE}: No space left on device"),
+        (1, "sync", f"could not sync {ONE}: No space left on device"),
+        (4, "cut", f"could not seal {ONE}: No space left on device"),
+        (4, "rename", f"could not begin {segment_name(2)}: No space left on device"),
+        (4, "sync_names", f"could not begin {segment_name(2)}: No space left on device"),
+        (5, "fill", "could not prepare spare.journal: No space left on device"),
+    ],
+)
+def test_it_says_what_it_died_of(call: int, operation: str, words: str) -> None:
+    rehearsal, disk = SimDisk(), SimDisk()
+    for step in (rehearsal, disk):
+        journal = new_journal(step)
+        journal.append(batch_of((1, b"a")), START_US)
+        every = calls(journal)
+        if step is rehearsal:
+            before = len(step.operations)
+            every[call]()
+            disk.fail_at = next(
+                place
+                for place, what in enumerate(rehearsal.operations, 1)
+                if place > before and what.startswith(operation)
+            )
+            disk.fail_errno = errno.ENOSPC
+        else:
+            with pytest.raises(JournalDead) as dead:
+                every[call]()
+            assert str(dead.value) == journal.dead == words
+
+
+def test_a_spare_that_cannot_be_removed_spoils_the_stop_but_not_the_journal() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.prepare_spare()
+    disk.fail_at = len(disk.operations) + 7
+    with pytest.raises(JournalDead, match=r"could not remove spare\.journal"):
+        journal.close(START_US)
+    assert disk.operations[-1] == "remove spare.journal"
+    facts, _, recovery = recovered(disk.after_kill())
+    assert (len(facts), recovery.clean) == (1, True)

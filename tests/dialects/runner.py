@@ -1,0 +1,211 @@
+"""Plays a transcript: real sessions on a real engine, time and segments under control, every byte accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.codecs.ids import Ids
+from penstock.dialects.context import Context
+from penstock.dialects.table import DIALECTS, Dialect
+from penstock.model.contract import NO_WIRE, Session, Wire
+from penstock.model.limits import OWED_BYTES_MAX
+from penstock.server.config import Config, load
+from penstock.server.context import dialect_options
+from penstock.server.store import policy_book
+from tests.broker.desks import Desk, MakeDesk
+from tests.dialects.other import Other
+from tests.dialects.transcript import Id, Step, Text, Transcript
+from tests.dialects.ways import Way
+
+ID_CHARACTERS = 10
+RESIDENT_BYTES = 13_107_200  # 12.50 MiB
+SECRET = b"transcripts"
+
+# The beginning of a request that would change something if it were whole.
+CUT_OFF = {"deferred": b"ADD 0 cut off"}
+
+
+class Disagreement(AssertionError):
+    """The server said something else than the transcript."""
+
+
+class FakeContext(Context):
+    """A listener's context, with numbers that do not move by themselves."""
+
+    def __init__(self, desk: Desk, options: Mapping[str, object]) -> None:
+        super().__init__(desk.broker, Ids(SECRET), desk.confirm, options)
+        self.open = 0
+
+    def connections(self) -> int:
+        return self.open
+
+    def resident_bytes(self) -> int:
+        return RESIDENT_BYTES
+
+
+class Connection(Wire):
+    """Keeps what the session says. As the server does, it asks only a session that has called `wake`."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.heard = b""
+        self.closed = False  # by the server
+        self._woken = False
+        session.wire = self
+
+    def wake(self) -> None:
+        self._woken = True
+
+    def flush(self) -> bool:
+        """True: there was something to do, and there may be more after the next tick."""
+        if not self._woken or self.closed:
+            return False
+        self._woken = False
+        self.heard += self.session.output()
+        if self.session.wants_close():
+            self.closed = True
+        elif self.session.held and self.session.owed <= OWED_BYTES_MAX:
+            self.session.resume()
+        return True
+
+    def lose(self) -> None:
+        self.session.wire = NO_WIRE
+        self.session.lost()
+
+
+def configured(dialect: str, options: Mapping[str, str]) -> Config:
+    """The configuration that has these options of the dialect."""
+    return load({f"dialect.{dialect}.{name}": value for name, value in options.items()}, {}, None)
+
+
+class Runner:
+    """One play of one transcript."""
+
+    def __init__(self, dialect: str, transcript: Transcript, way: Way, make_desk: MakeDesk) -> None:
+        config = configured(dialect, transcript.options)
+        self._dialect: Dialect = next(row for row in DIALECTS if row.name == dialect)
+        self._desk = make_desk(policy_book(config))
+        self._context = FakeContext(self._desk, dialect_options(config, dialect))
+        self._other = Other(self._desk, self._context.ids)
+        self._steps = way.arrange(transcript.steps, CUT_OFF[dialect])
+        self._cut = way.cut
+        self._connections: dict[int, Connection] = {}
+        self._ids: dict[str, bytes] = {}
+        self._answer = b""  # to the last B: line, until an A: line has read it
+        self._step = Step(0, "")
+
+    def play(self) -> None:
+        acts = {"C": self._send, "S": self._hear, "B": self._perform, "A": self._outcome, "@": self._pass_time}
+        acts |= {"open": self._open, "eof": self._eof, "close": self._close, "closed": self._closed}
+        for step in self._steps:
+            if step.kind == "C" and self._step.kind != "C":
+                self._nothing_left()
+            self._step = step
+            acts[step.kind](step)
+        self._nothing_left()
+        self._lose_all()
+
+    # -- acts
+
+    def _send(self, step: Step) -> None:
+        self._open(step)
+        connection = self._connections[step.connection]
+        for segment in self._cut(self._resolved(step.text)):
+            if not connection.closed:
+                connection.session.received(segment)
+                self._tick()
+
+    def _hear(self, step: Step) -> None:
+        self._settle()
+        connection = self._connections[step.connection]
+        line, end, connection.heard = connection.heard.partition(b"\n")
+        self._compare(step.text, line + end)
+
+    def _perform(self, step: Step) -> None:
+        self._nothing_left()
+        self._answer = self._other.perform(self._resolved(step.text))
+
+    def _outcome(self, step: Step) -> None:
+        answer, self._answer = self._answer, b""
+        self._compare(step.text, answer)
+
+    def _pass_time(self, step: Step) -> None:
+        self._nothing_left()
+        self._desk.pass_time(step.time_us)
+        self._settle()
+
+    def _open(self, step: Step) -> None:
+        if step.connection not in self._connections:
+            self._connections[step.connection] = Connection(self._dialect.make(self._context))
+            self._context.open += 1
+
+    def _eof(self, step: Step) -> None:
+        self._connections[step.connection].session.eof()
+
+    def _close(self, step: Step) -> None:
+        self._connections.pop(step.connection).lose()
+        self._context.open -= 1
+
+    def _closed(self, step: Step) -> None:
+        self._settle()
+        connection = self._connections[step.connection]
+        if connection.heard or not connection.closed:
+            raise self._disagreement(f"heard {connection.heard!r}, and closed is {connection.closed}")
+        self._close(step)
+
+    # -- between the acts
+
+    def _tick(self) -> bool:
+        self._desk.tick()
+        return sum(connection.flush() for connection in self._connections.values()) > 0
+
+    def _settle(self) -> None:
+        self._desk.settle()
+        while self._tick():
+            self._desk.settle()
+
+    def _nothing_left(self) -> None:
+        self._settle()
+        for number, connection in self._connections.items():
+            if connection.heard:
+                raise self._disagreement(f"then connection {number} also heard {connection.heard!r}")
+            if connection.closed:
+                raise self._disagreement(f"then connection {number} was closed")
+        if self._answer:
+            raise self._disagreement(f"then the other was answered {self._answer!r}")
+
+    def _lose_all(self) -> None:
+        """Connections that end, in the middle of a request or not, change nothing."""
+        before = self._other.ledger()
+        for connection in self._connections.values():
+            connection.lose()
+        self._settle()
+        if self._other.ledger() != before:
+            raise self._disagreement("then the end of a connection changed something")
+
+    # -- texts
+
+    def _resolved(self, text: Text) -> bytes:
+        return b"".join([self._ids[part.name] if isinstance(part, Id) else part for part in text])
+
+    def _compare(self, expected: Text, heard: bytes) -> None:
+        at = 0
+        for part in expected:
+            if isinstance(part, Id):
+                part = self._bound(part.name, heard[at : at + ID_CHARACTERS])
+            if heard[at : at + len(part)] != part:
+                raise self._disagreement(f"heard {heard!r}")
+            at += len(part)
+        if at != len(heard):
+            raise self._disagreement(f"heard {heard!r}")
+
+    def _bound(self, name: str, found: bytes) -> bytes:
+        """What the id must be; a name seen for the first time takes any that no other name has."""
+        if name not in self._ids:
+            if len(found) != ID_CHARACTERS or not found.isalnum() or found in self._ids.values():
+                raise self._disagreement(f"{found!r} is no new id")
+            self._ids[name] = found
+        return self._ids[name]
+
+    def _disagreement(self, what: str) -> Disagreement:
+        return Disagreement(f"line {self._step.line}: {what}")

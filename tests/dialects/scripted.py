@@ -1,0 +1,91 @@
+"""A broker that notes what it is asked and answers when, and as, a test says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.codecs.ids import Ids
+from penstock.dialects.context import Context
+from penstock.model import codes
+from penstock.model.contract import Broker, Session, Wire
+from penstock.model.message import Message
+from penstock.model.options import Publishing, Reserving
+from penstock.model.stages import SYNC
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call: the verb, and its arguments between the token and the stage."""
+
+    session: Session
+    token: int
+    verb: str
+    arguments: tuple[object, ...]
+    stage: int = -1
+
+    def answer(self, code: int = codes.OK, message: Message | None = None, number: int = 0) -> None:
+        self.session.answered(self.token, code, message, number)
+
+    def answer_with(self, value: object) -> None:
+        self.session.answered_with(self.token, codes.OK, value)
+
+
+class Scripted(Broker):
+    """Knows the verbs that a dialect without waiting needs."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.cancelled: list[Session] = []
+
+    def publish(
+        self, session: Session, token: int, queue: bytes, body: bytes, delay_us: int, options: Publishing, stage: int
+    ) -> None:
+        self.asked.append(Asked(session, int(token), "publish", (queue, body, delay_us), int(stage)))
+
+    def reserve(self, session: Session, token: int, queue: bytes, options: Reserving, stage: int) -> None:
+        self.asked.append(Asked(session, int(token), "reserve", (queue, options.lease_us, options.wait_us), int(stage)))
+
+    def finish(self, session: Session, token: int, queue: bytes, seq: int, rule: int, holder: int, stage: int) -> None:
+        self.asked.append(Asked(session, int(token), "finish", (queue, seq, rule, holder), int(stage)))
+
+    def release(
+        self,
+        session: Session,
+        token: int,
+        queue: bytes,
+        seq: int,
+        delay_us: int,
+        failed: bool,
+        rule: int,
+        holder: int,
+        stage: int,
+    ) -> None:
+        arguments = (queue, seq, delay_us, failed, rule, holder)
+        self.asked.append(Asked(session, int(token), "release", arguments, int(stage)))
+
+    def show_queue(self, session: Session, token: int, queue: bytes) -> None:
+        self.asked.append(Asked(session, int(token), "show_queue", (queue,)))
+
+    def cancel(self, session: Session) -> None:
+        self.cancelled.append(session)
+
+
+class PlainContext(Context):
+    """Ids and numbers that a test can foretell; every answer waits for the sync."""
+
+    def __init__(self, broker: Broker, options: dict[str, object]) -> None:
+        super().__init__(broker, Ids(b"scripted"), SYNC, options)
+
+    def connections(self) -> int:
+        return 3
+
+    def resident_bytes(self) -> int:
+        return 1_572_864
+
+
+class CountingWire(Wire):
+    def __init__(self) -> None:
+        self.wakes = 0
+
+    def wake(self) -> None:
+        self.wakes += 1

@@ -1,0 +1,54 @@
+"""A data directory looked at from outside: its journal's files and the ids of its messages. Nothing is made in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from penstock.cli.program import Failure
+from penstock.codecs.ids import Ids
+from penstock.journal.disk import OsDisk
+from penstock.journal.segment import segment_numbers
+from penstock.server.identity import BadIdentity, open_identity
+from penstock.server.store import JOURNAL_NAME
+
+
+class WatchedDisk(OsDisk):
+    """Tells of each segment as it is read: how many so far, of how many."""
+
+    def __init__(self, path: str, tell: Callable[[int, int], None]) -> None:
+        super().__init__(path)
+        self._tell = tell
+        self._seen: set[str] = set()
+        self.bytes_read = 0
+
+    def read(self, name: str) -> bytes:
+        data = super().read(name)
+        if name not in self._seen:
+            self._seen.add(name)
+            self.bytes_read += len(data)
+            self._tell(len(self._seen), len(segment_numbers(self)))
+        return data
+
+
+def journal_path(data: str) -> str:
+    """Raises Failure where there is no journal."""
+    path = os.path.join(data, JOURNAL_NAME)
+    if not os.path.isdir(path):
+        raise Failure(
+            f"there is no journal in {data}.",
+            f"`penstock serve --data {data}` makes one; or say where it is with --data or PENSTOCK_DATA.",
+        )
+    return path
+
+
+def journal_disk(data: str) -> OsDisk:
+    return OsDisk(journal_path(data))
+
+
+def ids_of(data: str) -> Ids | None:
+    """None where the directory has no identity, or it cannot be read."""
+    try:
+        return Ids(open_identity(OsDisk(data), journal_exists=True).secret_bytes)
+    except (BadIdentity, OSError):
+        return None

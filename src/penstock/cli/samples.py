@@ -1,0 +1,174 @@
+"""What commands print as JSON, by example: docs/commands.md shows these, and the tests hold the commands to them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from penstock.cli.facts import TIMES
+from penstock.cli.looking import MESSAGE_TIMES
+from penstock.cli.output import with_iso
+from penstock.cli.queues import QUEUE_TIMES
+
+_AT: Final = 1_767_323_045_678_901
+_SOON: Final = _AT + 30_000_000
+
+# Fields that are left out where there is nothing to say.
+OPTIONAL: Final = frozenset(
+    ("body", "body64", "dead_of", "dedup_id", "error", "key", "key64", "message", "principal", "trace")
+)
+
+_QUEUE: Final = with_iso(
+    {
+        "name": "orders",
+        "paused": False,
+        "dialect": "deferred",
+        "created_us": _AT,
+        "modified_us": _AT,
+        "oldest_ready_us": _AT,
+        "waiting": 0,
+        "counts": {
+            "body_bytes": 5,
+            "delayed": 0,
+            "deleted": 0,
+            "delivered": 0,
+            "dropped": 0,
+            "expired": 0,
+            "failed": 0,
+            "finished": 0,
+            "leased": 0,
+            "parked": 0,
+            "published": 1,
+            "ready": 1,
+        },
+        "policy": {},
+        "effective": {"lease_s": 30, "attempts": 5},
+    },
+    *QUEUE_TIMES,
+)
+_LEASED: Final = with_iso(
+    {
+        "id": "0pCk2X9LqZ",
+        "queue": "orders",
+        "body": "hello",
+        "key": "k",
+        "priority": 0,
+        "until_us": _SOON,
+        "deliveries": 1,
+        "failures": 0,
+    },
+    "until_us",
+)
+_MESSAGE: Final = with_iso(
+    {
+        "id": "0pCk2X9LqZ",
+        "queue": "orders",
+        "state": "leased",
+        "body": "hello",
+        "key": "k",
+        "priority": 0,
+        "dialect": "deferred",
+        "published_us": _AT,
+        "ready_us": _AT,
+        "expires_us": None,
+        "leased_us": _AT,
+        "until_us": _SOON,
+        "deliveries": 1,
+        "failures": 0,
+        "dedup_id": "order 7",
+    },
+    *MESSAGE_TIMES,
+)
+_UNTOUCHED: Final = {
+    "state": "ready",
+    "leased": None,
+    "leased_us": None,
+    "until": None,
+    "until_us": None,
+    "deliveries": 0,
+}
+
+
+def _fact(number: int, kind: str, reason: str, failure: bool, **columns: int | None) -> dict[str, Any]:
+    who = {"kind": kind, "reason": reason, "dialect": "deferred", "queue": "orders", "failure": failure}
+    return with_iso({"fact": number, "at_us": _AT, **who, **columns}, *TIMES)
+
+
+_TIMELINE: Final = [
+    _fact(3, "published", "", False, ready_us=_AT, expires_us=None, priority=0),
+    _fact(4, "leased", "", False, until_us=_SOON, deliveries=1, holder=0),
+    _fact(5, "released", "timed out", True, ready_us=_AT, deliveries=1),
+    _fact(6, "leased", "", False, until_us=_SOON, deliveries=2, holder=0),
+    _fact(7, "extended", "", False, due_us=_SOON, deliveries=2),
+    _fact(8, "finished", "acknowledged", False, deliveries=2, holder=0),
+]
+_DAMAGE: Final = {
+    "file": "00000000000000000001.journal",
+    "offset": 464,
+    "expected": 4,
+    "reason": "the checksum of the batch is wrong",
+}
+
+# command -> what it prints; a dump prints one such object a line
+SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "config show": {
+        "options": [{"option": "confirm", "value": "write", "source": "environment PENSTOCK_CONFIRM"}],
+        "policies": [{"match": "orders*", "lease_s": 30, "backoff_s": [1, 5, 30]}],
+    },
+    "queue list": {"queues": [_QUEUE]},
+    "queue show": _QUEUE,
+    "message publish": {"id": "0pCk2X9LqZ", "duplicate": False},
+    "message peek": {"messages": [_MESSAGE | _UNTOUCHED]},
+    "message reserve": {"messages": [_LEASED]},
+    "message finish": {
+        "messages": [
+            {"id": "0pCk2X9LqZ", "finished": True},
+            {"id": "4ZkY0aB3xQ", "finished": False, "error": "no_message", "message": "no such message"},
+        ]
+    },
+    "message release": {"messages": [{"id": "0pCk2X9LqZ", "released": True}]},
+    "message show": {
+        "id": "0pCk2X9LqZ",
+        "live": _MESSAGE,
+        "timeline": _TIMELINE,
+    },
+    "journal info": {
+        "segments": [
+            with_iso(
+                {
+                    "number": 1,
+                    "name": "00000000000000000001.journal",
+                    "state": "sealed",
+                    "bytes": 1_208,
+                    "facts": 9,
+                    "first": 1,
+                    "last": 9,
+                    "first_at_us": _AT,
+                    "last_at_us": _SOON,
+                },
+                "first_at_us",
+                "last_at_us",
+            )
+        ]
+    },
+    "journal verify": {"sound": False, "bytes": 1_208, "problems": [_DAMAGE | {"torn": False}]},
+    "journal dump": {
+        **_TIMELINE[0],
+        "message": "0pCk2X9LqZ",
+        "message_number": 4_294_967_297,
+        "lease_us": None,
+        "parked": False,
+        "key": "k",
+        "body": "hello",
+    },
+    "journal repair": {
+        "repaired": True,
+        "damages": [_DAMAGE],
+        "losses": [
+            {"file": _DAMAGE["file"], "offset": 464, "bytes": 744, "first": 4, "last": 9, "facts": 5},
+        ],
+    },
+    "doctor": {
+        "failed": 0,
+        "checks": [{"name": "lock", "verdict": "ok", "found": "held by process 4711", "advice": ""}],
+    },
+}

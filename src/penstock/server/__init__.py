@@ -1,0 +1,1 @@
+"""The corridor: listeners, the loop, the clock, the configuration, the admin API. Nothing below knows of it."""

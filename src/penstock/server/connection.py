@@ -1,0 +1,183 @@
+"""One TCP connection: bytes from the socket to its session, and the session's bytes to the socket once per tick.
+
+It knows nothing of any dialect. Nothing here logs: what happens to connections is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from penstock.model.contract import NO_WIRE, Session, Wire
+from penstock.model.limits import OWED_BYTES_MAX
+from penstock.server.listener import Listener
+
+
+class Connection(Wire, asyncio.BufferedProtocol):
+    """Ends in one of three ways: the client closes, the session wants it, or it is cut."""
+
+    __slots__ = (
+        "_clogged",
+        "_heart",
+        "_listener",
+        "_peer_done",
+        "_session",
+        "_transport",
+        "_woken",
+        "ended_us",
+        "heard_us",
+    )
+
+    def __init__(self, listener: Listener) -> None:
+        self.heard_us = 0
+        self.ended_us = 0  # when it was told that no more will come; 0: it lives
+        self._listener = listener
+        self._heart = listener.heart
+        self._session: Session | None = None
+        self._transport: asyncio.Transport | None = None
+        self._woken = False
+        self._clogged = False
+        self._peer_done = False
+
+    # -- the socket's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        if not self._heart.begin() or not self._listener.admit(self):
+            self._transport.abort()
+            return
+        self.heard_us = self._heart.now_us
+        self._session = self._listener.make()
+        self._session.wire = self
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._heart.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        heart = self._heart
+        session = self._session
+        if session is None or not (heart.open or heart.begin()):
+            return
+        self.heard_us = heart.now_us
+        if self.ended_us:
+            return  # read, so that closing does not destroy what is still on its way to the client
+        try:
+            session.received(bytes(heart.buffer[:nbytes]))
+        except Exception as error:
+            self._fail(error)
+            return
+        if session.held and self._transport is not None:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """True keeps the connection half open: what was asked is still answered."""
+        if self._session is None or self.ended_us or not self._heart.begin():
+            return False
+        self._peer_done = True
+        try:
+            self._session.eof()
+        except Exception as error:
+            self._fail(error)
+            return False
+        self.wake()
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        session = self._session
+        self._transport = None
+        self._session = None
+        if session is not None:
+            self._listener.forget(self)
+            session.wire = NO_WIRE  # the circle is broken: a session does not outlive its last answer
+            if self._heart.begin():
+                session.lost()
+
+    def pause_writing(self) -> None:
+        self._clogged = True
+
+    def resume_writing(self) -> None:
+        self._clogged = False
+        if self._session is not None:
+            self._go_on(self._session)
+
+    # -- the session's and the heart's side
+
+    def wake(self) -> None:
+        if not self._woken:
+            self._woken = True
+            self._heart.wake(self)
+
+    def flush(self) -> None:
+        self._woken = False
+        session = self._session
+        transport = self._transport
+        if session is None or transport is None or self.ended_us:
+            return
+        try:
+            self._flush(session, transport)
+        except Exception as error:
+            self._fail(error)
+
+    def _flush(self, session: Session, transport: asyncio.Transport) -> None:
+        output = session.output()
+        if output:
+            if self._clogged and transport.get_write_buffer_size() > self._listener.output_cap_bytes:
+                self._listener.count("slow")
+                self.cut()
+                return
+            self.heard_us = self._heart.now_us
+            transport.write(output)
+        if session.wants_close():
+            self.end()
+        elif session.held:
+            self._go_on(session)
+
+    def _go_on(self, session: Session) -> None:
+        """Held-back input waits until the answers under way are few and the client has read the others."""
+        if session.held and not self._clogged and session.owed <= OWED_BYTES_MAX:
+            self._heart.hold(self)
+
+    def resume(self) -> None:
+        session = self._session
+        if session is None or not session.held or self.ended_us:
+            return
+        try:
+            session.resume()
+        except Exception as error:
+            self._fail(error)
+            return
+        self._read_on(session)
+
+    def _read_on(self, session: Session) -> None:
+        if not session.held and self._transport is not None:
+            self._transport.resume_reading()
+
+    def end(self) -> None:
+        """What was written still goes out; then the client reads the end."""
+        transport = self._transport
+        if transport is None or transport.is_closing() or self.ended_us:
+            return
+        self.ended_us = self._heart.now_us
+        self._listener.ending.add(self)
+        if self._peer_done:
+            transport.close()
+        else:
+            transport.write_eof()
+            transport.resume_reading()
+
+    def stop_reading(self) -> None:
+        """What was asked before is still answered."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def unsent(self) -> int:
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    def cut(self) -> None:
+        """Ends it at once; what was not sent is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _fail(self, error: Exception) -> None:
+        self._listener.failed(error)
+        self.cut()

@@ -1,0 +1,145 @@
+"""Every option of the server, in one table: the program, `penstock config` and docs/configuration.md are made from it.
+
+An option is said by a flag, an environment variable or the file; this module only says which options there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from penstock.dialects.table import DIALECTS
+from penstock.model import limits
+from penstock.model.stages import CONFIRMS
+from penstock.server.kinds import ADDRESS, FLAG, SECONDS, TEXT, Address, Kind, choice, whole
+from penstock.server.log import LEVELS
+
+T = TypeVar("T")
+
+ENVIRONMENT_PREFIX: Final = "PENSTOCK_"
+LISTEN: Final = "listen"
+
+
+@dataclass(frozen=True)
+class Option(Generic[T]):
+    """One row. `key` is its place in the file; the flag and the variable follow from it."""
+
+    key: str
+    kind: Kind[T]
+    default: T
+    about: str
+    reloads: bool = False  # a change takes effect at SIGHUP
+
+    @property
+    def environment(self) -> str:
+        return ENVIRONMENT_PREFIX + self.key.upper().replace(".", "_")
+
+    @property
+    def flag(self) -> str:
+        table, _, name = self.key.partition(".")
+        if table == LISTEN:
+            return f"--{LISTEN} {name}=HOST:PORT"
+        return "--" + self.key.replace(".", "-").replace("_", "-")
+
+
+DATA: Final = Option(
+    "data", TEXT, "penstock-data", "The data directory: journal, identity and socket. Made if missing."
+)
+CONFIRM: Final = Option(
+    "confirm",
+    choice(*CONFIRMS),
+    "sync",
+    "How durable an answer is in dialects that cannot ask: accepted in memory (`ready`), handed to the operating "
+    "system (`write`: survives kill -9), or synced to the disk (`sync`: survives a power cut).",
+)
+BROKER: Final = Option("broker", choice("embedded"), "embedded", "What keeps the messages.")
+INSECURE: Final = Option(
+    "insecure",
+    FLAG,
+    False,
+    "Allow listeners that other machines can reach. There is neither TLS nor authentication in this version.",
+)
+SYNC_INTERVAL_MS: Final = Option(
+    "sync_interval_ms",
+    whole(1, 60_000),
+    50,
+    "How soon the journal is synced in the background where no answer waits for it: `confirm` is `ready` or `write`.",
+)
+CONNECTIONS: Final = Option(
+    "limits.connections",
+    whole(1, 1_000_000),
+    limits.CONNECTIONS_MAX,
+    "Connections the server holds at once, over all listeners; more are closed as they come.",
+)
+OUTPUT_CAP_BYTES: Final = Option(
+    "limits.output_cap_bytes",
+    whole(limits.READ_BYTES, 1 << 31),
+    limits.OUTPUT_CAP_BYTES,
+    "Unsent bytes at which a client that does not read is cut off.",
+)
+SEGMENT_BYTES: Final = Option(
+    "limits.segment_bytes",
+    whole(64 << 10, 1 << 31),
+    limits.SEGMENT_BYTES,
+    "Size of one file of the journal. The directory holds at least two.",
+)
+LOG_FORMAT: Final = Option(
+    "log.format",
+    choice("auto", "human", "json"),
+    "auto",
+    "How the log on stderr is written; `auto` is `human` on a terminal and `json` otherwise.",
+    reloads=True,
+)
+LOG_LEVEL: Final = Option(
+    "log.level", choice(*LEVELS), "info", "The least important level that is logged.", reloads=True
+)
+
+DEFERRED_QUEUE: Final = Option("dialect.deferred.queue", TEXT, "default", "The queue this listener serves.")
+DEFERRED_STUCK_TIMEOUT: Final = Option(
+    "dialect.deferred.stuck_timeout_s",
+    SECONDS,
+    0,
+    "The watcher: a reservation older than this is returned, after as long again; 0: no watcher.",
+    reloads=True,
+)
+DEFERRED_STUCK_ATTEMPTS: Final = Option(
+    "dialect.deferred.stuck_attempts",
+    whole(0, 4_294_967_294),
+    0,
+    "How often the watcher returns a task; the next time it is dropped.",
+    reloads=True,
+)
+DEFERRED_IDLE_TIMEOUT: Final = Option(
+    "dialect.deferred.idle_timeout_s", SECONDS, 0, "Quiet connections are closed after this; 0: never."
+)
+
+LISTENERS: Final[Mapping[str, Option[Any]]] = {
+    dialect.name: Option(
+        f"{LISTEN}.{dialect.name}",
+        ADDRESS,
+        Address("127.0.0.1", dialect.port),
+        f"Where the dialect `{dialect.name}` listens. If any listener is named anywhere, only named ones open.",
+    )
+    for dialect in DIALECTS
+}
+
+_ROWS: Final[tuple[Option[Any], ...]] = (
+    DATA,
+    CONFIRM,
+    BROKER,
+    INSECURE,
+    SYNC_INTERVAL_MS,
+    *LISTENERS.values(),
+    DEFERRED_QUEUE,
+    DEFERRED_STUCK_TIMEOUT,
+    DEFERRED_STUCK_ATTEMPTS,
+    DEFERRED_IDLE_TIMEOUT,
+    CONNECTIONS,
+    OUTPUT_CAP_BYTES,
+    SEGMENT_BYTES,
+    LOG_FORMAT,
+    LOG_LEVEL,
+)
+
+OPTIONS: Final[Mapping[str, Option[Any]]] = {option.key: option for option in _ROWS}

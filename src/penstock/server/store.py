@@ -1,0 +1,80 @@
+"""Opening a data directory: its lock, its identity, its journal, and the broker upon them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+import penstock
+from penstock.broker.embedded import Embedded
+from penstock.codecs.ids import Ids
+from penstock.dialects.table import DIALECTS
+from penstock.engine.rules import PolicyBook
+from penstock.journal.disk import Disk, OsDisk, make_directory
+from penstock.journal.lock import DirectoryLock
+from penstock.journal.recovery import Recovery
+from penstock.journal.segment import segment_numbers
+from penstock.model.policy import Policy
+from penstock.model.stages import CONFIRMS
+from penstock.server.clock import Clock
+from penstock.server.config import Config
+from penstock.server.identity import Identity, open_identity
+from penstock.server.options import (
+    CONFIRM,
+    DATA,
+    DEFERRED_QUEUE,
+    DEFERRED_STUCK_ATTEMPTS,
+    DEFERRED_STUCK_TIMEOUT,
+    SEGMENT_BYTES,
+)
+
+JOURNAL_NAME: Final = "journal"
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open data directory."""
+
+    path: str
+    journal_disk: Disk
+    identity: Identity
+    ids: Ids
+    embedded: Embedded
+    recovery: Recovery
+
+
+def claim(path: str) -> DirectoryLock:
+    """Raises DirectoryLocked where another server has it."""
+    make_directory(path)
+    return DirectoryLock(path)
+
+
+def open_store(config: Config, clock: Clock) -> Store:
+    """For the holder of its lock. The clock goes on from the last fact.
+
+    Raises BadIdentity, JournalDamaged or JournalDead.
+    """
+    path = config[DATA]
+    make_directory(os.path.join(path, JOURNAL_NAME))
+    disk = OsDisk(os.path.join(path, JOURNAL_NAME))
+    identity = open_identity(OsDisk(path), journal_exists=bool(segment_numbers(disk)))
+    confirm = CONFIRMS[config[CONFIRM]]
+    embedded = Embedded(disk, identity.store_id, policy_book(config), confirm, config[SEGMENT_BYTES])
+    recovery = embedded.open(clock.now_us(), penstock.__version__)
+    clock.not_before(embedded.now_us())
+    return Store(path, disk, identity, Ids(identity.secret_bytes), embedded, recovery)
+
+
+def policy_book(config: Config) -> PolicyBook:
+    """The watcher is policy of its listener's queue, whoever made it; what a `[[policy]]` says of that name wins."""
+    defaults = {dialect.number: dialect.defaults for dialect in DIALECTS}
+    watcher = watcher_policy(config[DEFERRED_STUCK_TIMEOUT], config[DEFERRED_STUCK_ATTEMPTS])
+    return PolicyBook((*config.policies, (config[DEFERRED_QUEUE].encode(), watcher)), defaults)
+
+
+def watcher_policy(timeout_us: int, attempts: int) -> Policy:
+    """DefferedQ's watcher: n returns, each after as long again, then the drop."""
+    if timeout_us == 0:
+        return Policy()
+    return Policy(lease_us=timeout_us, attempts=attempts + 1, backoff_us=(timeout_us,))

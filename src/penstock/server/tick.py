@@ -1,0 +1,253 @@
+"""The heart: one tick gathers what the sockets of one loop iteration brought, commits it once, then answers.
+
+Order within a tick: time moves, verbs run, the journal is written, answers go out. Any failure of the store is final:
+nothing is answered after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, Generic, Protocol, TypeVar
+
+from penstock.model.limits import MILLISECOND_US, NEVER_US, READ_BYTES, SECOND_US
+from penstock.server.clock import HEARTBEAT_US, Clock, PauseWatch
+
+_TIMER_MAX_US: Final = 3_600 * SECOND_US
+
+
+class Ticket(Protocol):
+    """A sync that may run on a thread."""
+
+    def run(self) -> None: ...
+
+
+TicketT = TypeVar("TicketT", bound=Ticket)
+
+
+class Store(Protocol[TicketT]):
+    """What the heart drives; the embedded broker is one."""
+
+    def begin(self, now_us: int) -> None: ...
+    def woken(self) -> None: ...
+    def commit(self) -> None: ...
+    def next_due_us(self) -> int: ...
+    def wants_sync(self) -> bool: ...
+    def start_sync(self) -> TicketT: ...
+    def finish_sync(self, ticket: TicketT) -> None: ...
+    def unsynced(self) -> bool: ...
+    def wants_spare(self) -> bool: ...
+    def prepare_spare(self) -> None: ...
+
+
+class Guest(Protocol):
+    """A connection, as the heart knows it."""
+
+    def flush(self) -> None: ...
+    def resume(self) -> None: ...
+
+
+class Heart(Generic[TicketT]):
+    """Beats only where there is something to do. `open`: a tick is under way, verbs may be called."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        store: Store[TicketT],
+        clock: Clock,
+        sync_interval_us: int,
+        on_death: Callable[[BaseException], None],
+    ) -> None:
+        self.open = False
+        self.dead = False
+        self.now_us = clock.now_us()
+        self.buffer = memoryview(bytearray(READ_BYTES))  # what one socket brought; read at once, so one for all
+        self.ticks = 0
+        self._loop = loop
+        self._store = store
+        self._clock = clock
+        self._sync_interval_us = sync_interval_us
+        self._on_death = on_death
+        self._watch = PauseWatch(self.now_us)
+        self._woken: list[Guest] = []
+        self._held: list[Guest] = []
+        self._beats: list[Callable[[int], None]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_us: int = NEVER_US
+        self._sync_thread = ThreadPoolExecutor(1, "sync")
+        self._spare_thread = ThreadPoolExecutor(1, "spare")
+        self._beat_timer: asyncio.TimerHandle | None = None
+        self._sync_timer: asyncio.TimerHandle | None = None
+        self._syncing = False
+        self._preparing = False
+        self._quiet: asyncio.Future[None] | None = None
+
+    # -- the tick
+
+    def begin(self) -> bool:
+        """To be called before any verb. False: the store is dead, and nothing may be asked of it."""
+        if self.open or self.dead:
+            return not self.dead
+        self.open = True
+        self.ticks += 1
+        self.now_us = self._clock.now_us()
+        self._loop.call_soon(self._end)
+        return self._survives(self._move_time)
+
+    def wake(self, guest: Guest) -> None:
+        """The guest has something to say at the end of the tick."""
+        self._woken.append(guest)
+        if not self.open:
+            self.begin()
+
+    def hold(self, guest: Guest) -> None:
+        """The guest goes on with held-back input in the next tick."""
+        self._held.append(guest)
+        if not self.open:
+            self.begin()
+
+    def _move_time(self) -> None:
+        if self._watch.noticed(self.now_us):
+            self._store.woken()
+        self._store.begin(self.now_us)
+
+    def _end(self) -> None:
+        if self.dead or not self._survives(self._store.commit):
+            return
+        self.open = False
+        self._answer()
+        self._arm()
+        if not self._survives(self._hand_out):
+            return
+        if self._held:
+            self._go_on()
+        elif not self.busy():
+            self._tell_quiet()
+
+    def _tell_quiet(self) -> None:
+        quiet, self._quiet = self._quiet, None
+        if quiet is not None and not quiet.done():
+            quiet.set_result(None)
+
+    def _answer(self) -> None:
+        woken = self._woken
+        self._woken = []
+        for guest in woken:
+            guest.flush()
+
+    def _go_on(self) -> None:
+        held = self._held
+        self._held = []
+        if self.begin():
+            for guest in held:
+                guest.resume()
+
+    def _survives(self, step: Callable[[], None]) -> bool:
+        try:
+            step()
+        except Exception as error:
+            self.die(error)
+        return not self.dead
+
+    def die(self, error: BaseException) -> None:
+        """Not one answer more: what was not answered was not promised."""
+        if not self.dead:
+            self.dead = True
+            self._woken.clear()
+            self._on_death(error)
+            self._tell_quiet()
+
+    # -- time
+
+    def start(self) -> None:
+        self._beat()
+        self.begin()
+
+    def on_beat(self, call: Callable[[int], None]) -> None:
+        """`call` is told the time at every beat, twice a second."""
+        self._beats.append(call)
+
+    def _beat(self) -> None:
+        if self.dead:
+            return
+        self.now_us = now_us = self._clock.now_us()
+        if self._watch.late(now_us):
+            self._loop.call_soon(self.begin)  # a tick may be open that began before the pause
+        else:
+            self._watch.beat(now_us)
+        for call in self._beats:
+            call(now_us)
+        self._beat_timer = self._loop.call_later(HEARTBEAT_US / SECOND_US, self._beat)
+
+    def _arm(self) -> None:
+        """One timer. One that fires too early only makes an empty tick, so it is not moved back."""
+        due_us = self._store.next_due_us()
+        if due_us >= self._timer_us:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_us = due_us
+        wait_us = min(max(due_us - self._clock.now_us(), 0), _TIMER_MAX_US)
+        # The loop's timers have whole milliseconds: rounded up, so that a due time is reached when they fire.
+        self._timer = self._loop.call_later(-(-wait_us // MILLISECOND_US) / 1_000, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        self._timer_us = NEVER_US
+        self.begin()
+
+    # -- threads
+
+    def busy(self) -> bool:
+        return not self.dead and (self.open or self._syncing or self._store.wants_sync())
+
+    async def quiet(self) -> None:
+        """Returns once every answer that waited for the journal has been given."""
+        while self.busy():
+            if self._quiet is None or self._quiet.done():
+                self._quiet = self._loop.create_future()
+            await self._quiet
+
+    def _hand_out(self) -> None:
+        store = self._store
+        if not self._syncing and store.wants_sync():
+            self._sync()
+        elif self._sync_timer is None and store.unsynced():
+            self._sync_timer = self._loop.call_later(self._sync_interval_us / SECOND_US, self._sync_unasked)
+        if not self._preparing and store.wants_spare():
+            self._prepare()
+
+    def _sync_unasked(self) -> None:
+        self._sync_timer = None
+        if not self.dead and not self._syncing and self._store.unsynced():
+            self._survives(self._sync)
+
+    def _sync(self) -> None:
+        """Its answers go out in the tick in which it is done."""
+        ticket = self._store.start_sync()
+        self._syncing = True
+        self._loop.run_in_executor(self._sync_thread, ticket.run).add_done_callback(partial(self._synced, ticket))
+
+    def _synced(self, ticket: TicketT, done: asyncio.Future[None]) -> None:
+        self._syncing = False
+        if self.begin() and self._survives(done.result):
+            self._survives(partial(self._store.finish_sync, ticket))
+
+    def _prepare(self) -> None:
+        self._preparing = True
+        self._loop.run_in_executor(self._spare_thread, self._store.prepare_spare).add_done_callback(self._prepared)
+
+    def _prepared(self, done: asyncio.Future[None]) -> None:
+        self._preparing = False
+        self._survives(done.result)
+
+    def close(self, wait: bool) -> None:
+        """Nothing begins any more; `wait` for what the threads are at."""
+        self.dead = True
+        for timer in (self._timer, self._sync_timer, self._beat_timer):
+            if timer is not None:
+                timer.cancel()
+        self._sync_thread.shutdown(wait)
+        self._spare_thread.shutdown(wait)

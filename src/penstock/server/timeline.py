@@ -1,0 +1,21 @@
+"""A message's whole life, read from the journal's files. Slow, for it reads them all: never on the loop's thread."""
+
+from __future__ import annotations
+
+from penstock.codecs.facts import Fact
+from penstock.journal import check
+from penstock.journal.disk import Disk
+from penstock.model import facts
+from penstock.server.shapes import fact_shape
+
+
+def timeline(disk: Disk, seq: int) -> list[dict[str, object]]:
+    """Every fact of the message, oldest first; empty for a number that was never given."""
+    queues: dict[int, bytes] = {}
+    found: list[Fact] = []
+    for fact in check.read(disk):
+        if fact.kind == facts.DECLARED:
+            queues[fact.queue_id] = fact.key or b""
+        elif fact.message == seq and fact.kind >= facts.PUBLISHED and fact.kind != facts.WOKEN:
+            found.append(fact)
+    return [fact_shape(fact, queues.get(fact.queue_id, b"")) for fact in found]

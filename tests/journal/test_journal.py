@@ -230,6 +230,35 @@ def test_a_rotation_waits_for_the_spare_that_is_being_made() -> None:
     journal.close(START_US)
 
 
+class HastyDisk(SimDisk):
+    """Before a spare gets its own name, a thread asks for the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: threading.Thread | None = None
+        self.ask: Callable[[], None] = lambda: None
+
+    def rename(self, old: str, new: str) -> None:
+        if old == "spare.journal":
+            self.asked = threading.Thread(target=self.ask)
+            self.asked.start()
+            self.asked.join(0.02)
+        super().rename(old, new)
+
+
+def test_a_spare_asked_for_while_the_last_one_is_taken_is_made_after_it() -> None:
+    disk = HastyDisk()
+    journal = new_journal(disk)
+    disk.ask = journal.prepare_spare
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.prepare_spare()
+    journal.rotate(START_US)
+    assert disk.asked is not None
+    disk.asked.join(10)
+    assert (journal.dead, journal.wants_spare) == ("", False)
+    assert sorted(disk.names()) == [ONE, segment_name(2), "spare.journal"]
+
+
 def test_a_journal_may_close_while_a_spare_is_being_made() -> None:
     disk = SlowDisk("create")
     journal = new_journal(disk)

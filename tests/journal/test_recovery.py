@@ -103,6 +103,9 @@ def test_a_segment_that_was_never_used_gives_its_number_to_the_next() -> None:
         disk.files[TWO] = SimDisk({TWO: head}).files[TWO]
         facts, journal, recovery = recovered(disk)
         assert (len(facts), journal.segment, recovery.clean) == (1, 2, False)
+        assert [operation for operation in disk.operations if operation.endswith(TWO)][1:] == [
+            f"rename fresh.journal {TWO}"
+        ]
         assert check.verify(disk) == []
 
 

@@ -155,11 +155,12 @@ class Journal:
         name = segment_name(self.segment)
         header = encode_header(self.segment, self.next_fact, at_us, self._store_id)
         try:
-            made = self._take_zeros(room + _AROUND)
-            self._disk.write(self._handle, 0, header)
-            self._disk.sync(self._handle)
-            self._disk.rename(made, name)
-            self._disk.sync_names()
+            with self._spare_lock:  # until it has its own name, no other spare may be made
+                made = self._take_zeros(room + _AROUND)
+                self._disk.write(self._handle, 0, header)
+                self._disk.sync(self._handle)
+                self._disk.rename(made, name)
+                self._disk.sync_names()
         except OSError as error:
             raise self._died("begin", name, error) from error
         self._first = self.next_fact
@@ -169,14 +170,12 @@ class Journal:
     def _take_zeros(self, least: i64) -> str:
         """A file of zeros for the next segment: the spare one if there is one and it is large enough."""
         self._size = max(least, self._segment_bytes)
-        if least <= self._segment_bytes:
-            with self._spare_lock:
-                self._handle = self._spare
-                self._spare = _NONE
-            if self._handle != _NONE:
-                return SPARE_NAME
-        self._handle = self._disk.create(FRESH_NAME, self._size)
-        return FRESH_NAME
+        if self._spare == _NONE or least > self._segment_bytes:
+            self._handle = self._disk.create(FRESH_NAME, self._size)
+            return FRESH_NAME
+        self._handle = self._spare
+        self._spare = _NONE
+        return SPARE_NAME
 
     def _seal(self, at_us: i64) -> None:
         # Synced before the footer is written: a footer says that all before it was.

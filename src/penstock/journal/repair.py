@@ -94,7 +94,7 @@ def repair(disk: Disk, plan: RepairPlan) -> None:
             data = disk.read(loss.file)
             _keep_beside(disk, loss.file, "damaged", data)
             _salvage(disk, loss, data)
-    for loss in reversed(plan.losses):
+    for loss in plan.losses:
         if not loss.offset:
             _salvage(disk, loss, disk.read(loss.file))
             disk.rename(loss.file, next(name for name in _names(loss.file, "damaged") if name not in disk.names()))

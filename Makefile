@@ -23,7 +23,7 @@ demo: setup ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
 test: check ## check, then every test (ARGS="-k journal" picks some)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check

@@ -14,7 +14,7 @@ from mypy_extensions import i64
 from penstock.dialects.context import Context
 from penstock.model import codes
 from penstock.model.contract import Session
-from penstock.model.limits import LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
+from penstock.model.limits import IN_FLIGHT_MAX, LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import LEASED_ONLY, Publishing, Reserving
 from penstock.model.views import QueueView
@@ -134,7 +134,7 @@ class DeferredSession(Session):
             self._lines += lines
             return
         for at, line in enumerate(lines):
-            if self.owed > OWED_BYTES_MAX:
+            if self.owed > OWED_BYTES_MAX or (self._asked - self._answered) & _TURN_MASK >= IN_FLIGHT_MAX:
                 self.held = True
                 self._lines = lines[at:]
                 self.wire.wake()

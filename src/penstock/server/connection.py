@@ -9,7 +9,7 @@ import asyncio
 from typing import cast
 
 from penstock.model.contract import NO_WIRE, Session, Wire
-from penstock.model.limits import OWED_BYTES_MAX
+from penstock.model.limits import OWED_BYTES_MAX, STALLED_READER_US
 from penstock.server.listener import Listener
 
 
@@ -18,10 +18,13 @@ class Connection(Wire, asyncio.BufferedProtocol):
 
     __slots__ = (
         "_clogged",
+        "_clogged_bytes",
+        "_clogged_us",
         "_heart",
         "_listener",
         "_peer_done",
         "_session",
+        "_stalled",
         "_transport",
         "_woken",
         "ended_us",
@@ -36,7 +39,10 @@ class Connection(Wire, asyncio.BufferedProtocol):
         self._session: Session | None = None
         self._transport: asyncio.Transport | None = None
         self._woken = False
-        self._clogged = False
+        self._clogged = False  # it has more unsent than the socket takes
+        self._clogged_us = 0  # when it last read something since
+        self._clogged_bytes = 0
+        self._stalled = False  # it reads no more
         self._peer_done = False
 
     # -- the socket's side
@@ -94,9 +100,13 @@ class Connection(Wire, asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self._clogged = True
+        self._clogged_us = self._heart.now_us
+        self._clogged_bytes = self.unsent()
+        self._listener.clogged.add(self)
 
     def resume_writing(self) -> None:
-        self._clogged = False
+        self._clogged = self._stalled = False
+        self._listener.clogged.discard(self)
         if self._session is not None:
             self._go_on(self._session)
 
@@ -133,9 +143,23 @@ class Connection(Wire, asyncio.BufferedProtocol):
             self._go_on(session)
 
     def _go_on(self, session: Session) -> None:
-        """Held-back input waits until the answers under way are few and the client has read the others."""
-        if session.held and not self._clogged and session.owed <= OWED_BYTES_MAX:
+        """Held-back input waits until the answers under way are few and the client has read the others.
+
+        A client that has stopped reading is not waited for: its answers grow to the cap, and it is cut.
+        """
+        if session.held and session.owed <= OWED_BYTES_MAX and (self._stalled or not self._clogged):
             self._heart.hold(self)
+
+    def watch_clog(self, now_us: int) -> None:
+        """At every beat while it is clogged: does it still read?"""
+        unsent = self.unsent()
+        if unsent < self._clogged_bytes:
+            self._clogged_us = now_us
+        elif now_us - self._clogged_us > STALLED_READER_US and not self._stalled:
+            self._stalled = True
+            if self._session is not None:
+                self._go_on(self._session)
+        self._clogged_bytes = unsent
 
     def resume(self) -> None:
         session = self._session

@@ -31,6 +31,7 @@ class Seat(Protocol):
     def end(self) -> None: ...
     def unsent(self) -> int: ...
     def cut(self) -> None: ...
+    def watch_clog(self, now_us: int) -> None: ...
 
 
 class Seats:
@@ -77,6 +78,7 @@ class Listener:
         self.counts = dict.fromkeys(COUNTS, 0)
         self.connections: set[Seat] = set()
         self.ending: set[Seat] = set()
+        self.clogged: set[Seat] = set()
         self._seats = seats
         self._log = log
         self._idle_us = idle_us
@@ -95,6 +97,7 @@ class Listener:
         self._seats.leave()
         self.connections.discard(seat)
         self.ending.discard(seat)
+        self.clogged.discard(seat)
 
     def count(self, why: str) -> None:
         self.counts[why] += 1
@@ -108,6 +111,8 @@ class Listener:
         if self._idle_us:
             self._end_quiet(now_us - self._idle_us)
         self._cut_ended(now_us)
+        for seat in list(self.clogged):
+            seat.watch_clog(now_us)
         self._tell()
 
     def _end_quiet(self, before_us: int) -> None:

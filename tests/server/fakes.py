@@ -83,6 +83,8 @@ class FakeStore:
     def begin(self, now_us: int) -> None:
         self._note("begin")
         self.begun_us.append(now_us)
+        if now_us >= self.due_us:
+            self.due_us = NEVER_US
 
     def woken(self) -> None:
         self._note("woken")
@@ -156,6 +158,7 @@ class LineSession(Session):
             if self.owed > OWED_BYTES_MAX:
                 self.times_held += not self.held
                 self.held = True
+                self.wire.wake()
                 return
             self._request(self._lines.pop(0))
 

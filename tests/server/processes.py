@@ -37,25 +37,28 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (40, resource.getrlimit(resource.RLIM
     + PROGRAM
 )
 
-# The same on a disk that dies as soon as a file `die` lies beside the journal.
-DYING_PROGRAM = (
+# The same on a disk that is slow while a file `slow` lies beside the journal, and dead once there is a file `die`.
+BAD_DISK_PROGRAM = (
     """
-import os, sys
+import os, sys, time
 import penstock.server.store as store
 from penstock.journal.disk import Disk, OsDisk
 
-class DyingDisk(Disk):
+class BadDisk(Disk):
     def __init__(self, path):
         self._path = path
         self._disk = OsDisk(path)
     def sync(self, handle):
-        if os.path.exists(os.path.join(self._path, "..", "die")):
+        if self._told("die"):
             raise OSError(5, "Input/output error")
+        time.sleep(0.3 if self._told("slow") else 0)
         self._disk.sync(handle)
+    def _told(self, name):
+        return os.path.exists(os.path.join(self._path, "..", name))
 
 for name in ("names", "read", "create", "open", "write", "cut", "close", "rename", "remove", "sync_names"):
-    setattr(DyingDisk, name, lambda self, *arguments, name=name: getattr(self._disk, name)(*arguments))
-store.OsDisk = DyingDisk
+    setattr(BadDisk, name, lambda self, *arguments, name=name: getattr(self._disk, name)(*arguments))
+store.OsDisk = BadDisk
 """
     + PROGRAM
 )

@@ -21,7 +21,7 @@ from penstock.server.clock import Clock
 from penstock.server.config import load
 from penstock.server.door import SOCKET_NAME
 from penstock.server.store import claim, open_store
-from tests.server.processes import DYING_PROGRAM, FEW_FILES_PROGRAM, PATIENCE_S, Process, read_all
+from tests.server.processes import BAD_DISK_PROGRAM, FEW_FILES_PROGRAM, PATIENCE_S, Process, read_all
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -107,6 +107,19 @@ def test_it_stops_in_time_whatever_its_clients_do(tmp_path: Path) -> None:
         assert time.monotonic() - began < DRAIN_S
 
 
+def test_what_is_under_way_at_a_stop_is_still_answered(tmp_path: Path) -> None:
+    with Process(tmp_path, program=BAD_DISK_PROGRAM).ready() as server, server.connect() as client:
+        (tmp_path / "slow").touch()
+        # The first is synced inline, and after that the disk is known to be slow.
+        client.sendall(b"ADD 0 first\n")
+        eventually(lambda: server.get("/api/v1/status")["counts"]["published"] == 1)
+        client.sendall(b"ADD 0 second\n")
+        eventually(lambda: server.get("/api/v1/status")["counts"]["published"] == 2)
+        server.send(signal.SIGTERM)
+        assert read_all(client).count(b"TASK ") == 2
+        assert server.wait() == exits.CLEAN
+
+
 def test_what_was_answered_before_a_stop_is_there_after_it(tmp_path: Path) -> None:
     with Process(tmp_path).ready() as server, server.connect() as client:
         client.sendall(b"".join(b"ADD 0 %d\n" % at for at in range(20_000)))
@@ -170,7 +183,7 @@ def test_a_journal_without_its_identity_is_refused(tmp_path: Path) -> None:
 
 
 def test_when_the_disk_dies_nobody_is_answered_any_more(tmp_path: Path) -> None:
-    with Process(tmp_path, program=DYING_PROGRAM).ready() as server, server.connect() as client:
+    with Process(tmp_path, program=BAD_DISK_PROGRAM).ready() as server, server.connect() as client:
         client.sendall(b"ADD 0 before\n")
         assert client.recv(100).startswith(b"TASK ")
         (tmp_path / "die").touch()

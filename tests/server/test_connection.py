@@ -216,7 +216,9 @@ def test_input_after_the_end_is_read_and_dropped_so_that_no_reset_destroys_the_l
             writer.write(b"bye\n")
             await until(lambda: bool(room.listener.ending))
             writer.write(b"more\n" * 10_000)
+            writer.write_eof()
             assert await reader.read() == b"bye\n"
+            await until(lambda: room.seats.taken == 0)
             assert room.sessions[0].input == b"bye\n"
             writer.close()
             await until(lambda: room.seats.taken == 0)
@@ -266,6 +268,25 @@ def test_held_back_input_goes_on_when_answers_have_been_read() -> None:
             expected = (b"." * 600_000 + b"\n") * 30 + b"end\n"
             assert await reader.readexactly(len(expected)) == expected
             assert room.sessions[0].times_held > 1
+
+    run(scenario())
+
+
+def test_held_back_input_waits_for_late_answers_without_spinning() -> None:
+    async def scenario() -> None:
+        store = FakeStore()
+        store.withholds = True
+        async with place(store) as room:
+            reader, writer = await room.connect()
+            writer.write(b"big 3000000\nend\n")
+            await until(lambda: room.sessions != [] and room.sessions[0].times_held > 0)
+            await room.tick()
+            ticks = room.heart.ticks
+            await asyncio.sleep(0.02)
+            assert room.heart.ticks <= ticks + 2
+            store.withholds = False
+            await room.tick()
+            assert await reader.readexactly(3_000_005) == b"." * 3_000_000 + b"\nend\n"
 
     run(scenario())
 

@@ -34,6 +34,7 @@ class Embedded:
         self._outbox = Outbox(confirm)
         self._engine = Engine(book, self._outbox)
         self.broker: Broker = self._engine
+        self._paused: bool = False
         self._covered: list[Entry] = []  # said when the sync that is under way is done
 
     def open(self, wall_us: int, version: str) -> Recovery:
@@ -51,21 +52,26 @@ class Embedded:
     # -- a tick
 
     def begin(self, now_us: i64) -> None:
+        if self._paused:
+            self._paused = False
+            self._engine.woken(now_us)
         self._engine.advance(now_us)
 
     def woken(self) -> None:
-        """The process had been paused. To be called before the tick begins."""
-        self._engine.woken()
+        """The process had been paused: the tick that begins next grants every lease its grace first."""
+        self._paused = True
 
     def commit(self) -> None:
         """Writes, syncs where that is quick, and says all that is durable enough by then."""
         self._write()
-        self._outbox.say_written()
-        if self._outbox.waits_for_sync() and not self._covered:
+        synced: list[Entry] = []
+        if self.wants_sync():
             if self.journal.last_sync_us < INLINE_SYNC_US:
                 self.journal.sync()
-            if self.journal.synced == self.journal.next_fact:
-                say(self._outbox.take_synced())
+            if not self.unsynced():
+                synced = self._outbox.take_synced()  # before anybody is told anything, and asks for more
+        self._outbox.say_written()
+        say(synced)
 
     def next_due_us(self) -> i64:
         return self._engine.next_due()
@@ -116,6 +122,9 @@ class Embedded:
         self._engine.rebook(book)
 
     def close(self) -> None:
-        """A clean stop: everything written, synced and sealed."""
+        """A clean stop: everything written, synced and sealed, and said."""
         self.commit()
         self.journal.close(int(self._engine.now_us()))
+        covered, self._covered = self._covered, []
+        say(covered)
+        say(self._outbox.take_synced())

@@ -131,8 +131,12 @@ class Outbox(Out):
 
 
 def say(entries: list[Entry]) -> None:
+    """A session that fails over what it is told fails alone: the others are told all the same."""
     for session, token, code, message, number, said in entries:
-        if said is None:
-            session.answered(token, code, message, number)
-        else:
-            said.say(session, token, code)
+        try:
+            if said is None:
+                session.answered(token, code, message, number)
+            else:
+                said.say(session, token, code)
+        except Exception as error:
+            session.wire.fail(error)

@@ -23,12 +23,19 @@ class Wire:
         """The session has output, or has ended: ask it at the end of this tick."""
         raise NotImplementedError
 
+    def fail(self, error: Exception) -> None:
+        """The session has failed, by a defect of its own: end it."""
+        raise NotImplementedError
+
 
 class NoWire(Wire):
     """A session without a connection: not yet, or no longer."""
 
     def wake(self) -> None:
         return
+
+    def fail(self, error: Exception) -> None:
+        raise error
 
 
 NO_WIRE: Final = NoWire()

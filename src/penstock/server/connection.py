@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from penstock.model.contract import NO_WIRE, Session, Wire
+from penstock.model.contract import Session, Wire
 from penstock.model.limits import OWED_BYTES_MAX, STALLED_READER_US
 from penstock.server.listener import Listener
 
@@ -70,7 +70,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
         try:
             session.received(bytes(heart.buffer[:nbytes]))
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             return
         if session.held and self._transport is not None:
             self._transport.pause_reading()
@@ -83,7 +83,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
         try:
             self._session.eof()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             return False
         self.wake()
         return True
@@ -91,10 +91,9 @@ class Connection(Wire, asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         session = self._session
         self._transport = None
-        self._session = None
+        self._session = None  # breaks the circle: no garbage collector is needed
         if session is not None:
             self._listener.forget(self)
-            session.wire = NO_WIRE  # the circle is broken: a session does not outlive its last answer
             if self._heart.begin():
                 session.lost()
 
@@ -126,7 +125,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
         try:
             self._flush(session, transport)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
 
     def _flush(self, session: Session, transport: asyncio.Transport) -> None:
         output = session.output()
@@ -168,7 +167,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
         try:
             session.resume()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             return
         self._read_on(session)
 
@@ -202,6 +201,6 @@ class Connection(Wire, asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _fail(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
         self._listener.failed(error)
         self.cut()

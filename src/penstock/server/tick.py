@@ -155,7 +155,6 @@ class Heart(Generic[TicketT]):
         """Not one answer more: what was not answered was not promised."""
         if not self.dead:
             self.dead = True
-            self._woken.clear()
             self._on_death(error)
             self._tell_quiet()
 
@@ -190,7 +189,7 @@ class Heart(Generic[TicketT]):
             self._timer.cancel()
         self._timer_us = due_us
         wait_us = min(max(due_us - self._clock.now_us(), 0), _TIMER_MAX_US)
-        # The loop's timers have whole milliseconds: rounded up, so that a due time is reached when they fire.
+        # The loop's timers have whole milliseconds: rounded down, the last before a due time would be spent spinning.
         self._timer = self._loop.call_later(-(-wait_us // MILLISECOND_US) / 1_000, self._due)
 
     def _due(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -28,13 +29,25 @@ def answering(data: Path, answer: bytes) -> Iterator[list[bytes]]:
         def serve() -> None:
             connection, _ = listening.accept()
             with connection:
-                requests.append(connection.recv(65_536))
+                requests.append(whole_request(connection))
                 connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
         yield requests
         thread.join(10)
+
+
+def whole_request(connection: socket.socket) -> bytes:
+    """Head and content may come in pieces; closing before all is read would take the answer away again."""
+    data = connection.recv(65_536)
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65_536)
+    head, _, content = data.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head.lower())
+    while length is not None and len(content) < int(length[1]):
+        content += connection.recv(65_536)
+    return head + b"\r\n\r\n" + content
 
 
 def http(status: int, content: bytes) -> bytes:

@@ -13,7 +13,6 @@ from penstock.server.options import (
     CONFIRM,
     CONNECTIONS,
     DATA,
-    DEFERRED_IDLE_TIMEOUT,
     INSECURE,
     LISTENERS,
     LOG_LEVEL,
@@ -24,6 +23,7 @@ from penstock.server.options import (
 from penstock.server.problems import ConfigError
 
 DEFERRED = LISTENERS["deferred"]
+IDLE_TIMEOUT = OPTIONS["dialect.deferred.idle_timeout_s"]
 
 # option -> (what a flag says, what the environment says, what the file says), and what each of them means
 SAYINGS: Mapping[str, tuple[tuple[object, object], tuple[str, object], tuple[str, object]]] = {
@@ -117,8 +117,8 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
 
 
 def test_flags_and_variables_are_named_after_the_place_in_the_file() -> None:
-    assert DEFERRED_IDLE_TIMEOUT.flag == "--dialect-deferred-idle-timeout-s"
-    assert DEFERRED_IDLE_TIMEOUT.environment == "PENSTOCK_DIALECT_DEFERRED_IDLE_TIMEOUT_S"
+    assert IDLE_TIMEOUT.flag == "--dialect-deferred-idle-timeout-s"
+    assert IDLE_TIMEOUT.environment == "PENSTOCK_DIALECT_DEFERRED_IDLE_TIMEOUT_S"
     assert DEFERRED.flag == "--listen deferred=HOST:PORT"
 
 
@@ -239,9 +239,9 @@ def test_a_slip_of_the_pen_in_the_environment_is_only_a_warning() -> None:
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e99", "x"])
 def test_a_duration_that_is_none_is_refused(value: str) -> None:
-    (problem,) = wrong({}, {DEFERRED_IDLE_TIMEOUT.environment: value}, None)
+    (problem,) = wrong({}, {IDLE_TIMEOUT.environment: value}, None)
     assert problem.startswith(
-        f"dialect.deferred.idle_timeout_s (environment {DEFERRED_IDLE_TIMEOUT.environment}): must"
+        f"dialect.deferred.idle_timeout_s (environment {IDLE_TIMEOUT.environment}): must"
     )
 
 

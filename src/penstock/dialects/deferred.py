@@ -6,20 +6,43 @@ Answers stand in the order of the requests, whatever the order in which the brok
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Final
 
 from mypy_extensions import i64
 
 from penstock.dialects.context import Context
+from penstock.dialects.settings import COUNT, SECONDS, TEXT, Setting
 from penstock.model import codes
 from penstock.model.contract import Session
 from penstock.model.limits import IN_FLIGHT_MAX, LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import LEASED_ONLY, Publishing, Reserving
+from penstock.model.policy import Policy
 from penstock.model.views import QueueView
 
 NUMBER: Final[i64] = 3
+
+SETTINGS: Final = (
+    Setting("queue", TEXT, "default", "The queue this listener serves."),
+    Setting(
+        "stuck_timeout_s",
+        SECONDS,
+        0,
+        "The watcher: a reservation older than this is returned, after as long again; 0: no watcher.",
+        reloads=True,
+    ),
+    Setting(
+        "stuck_attempts",
+        COUNT,
+        0,
+        "How often the watcher returns a task; the next time it is dropped.",
+        reloads=True,
+        largest=4_294_967_294,
+    ),
+    Setting("idle_timeout_s", SECONDS, 0, "Quiet connections are closed after this; 0: never."),
+)
 
 ADD: Final[i64] = 1
 RESERVE: Final[i64] = 2
@@ -243,6 +266,18 @@ class DeferredSession(Session):
             output.append(early.pop(turn))
             turn = (turn + 1) & _TURN_MASK
         self._answered = turn
+
+
+def watcher(options: Mapping[str, object]) -> list[tuple[bytes, Policy]]:
+    """The watcher is policy of the listener's queue: n returns, each after as long again, then the drop."""
+    timeout_us = options["stuck_timeout_us"]
+    attempts = options["stuck_attempts"]
+    assert isinstance(timeout_us, int)
+    assert isinstance(attempts, int)
+    if timeout_us == 0:
+        return []
+    policy = Policy(lease_us=timeout_us, attempts=attempts + 1, backoff_us=(timeout_us,))
+    return [(str(options["queue"]).encode(), policy)]
 
 
 def milliseconds(text: bytes) -> i64:

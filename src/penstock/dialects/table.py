@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from penstock.dialects import deferred
 from penstock.dialects.context import Context
+from penstock.dialects.settings import Setting
 from penstock.model.contract import Session
 from penstock.model.policy import Policy
 
@@ -20,9 +21,22 @@ class Dialect(NamedTuple):
     port: int
     make: Callable[[Context], Session]
     defaults: Policy
+    settings: tuple[Setting, ...]
+    policies: Callable[[Mapping[str, object]], list[tuple[bytes, Policy]]]  # what the settings say of queues
 
 
-DIALECTS: Final = (Dialect("deferred", int(deferred.NUMBER), "tcp", 12_000, deferred.DeferredSession, Policy()),)
+DIALECTS: Final = (
+    Dialect(
+        "deferred",
+        int(deferred.NUMBER),
+        "tcp",
+        12_000,
+        deferred.DeferredSession,
+        Policy(),
+        deferred.SETTINGS,
+        deferred.watcher,
+    ),
+)
 
 # Numbers in the journal that are no wire dialect's: the server itself, and people through the admin API.
 SERVER: Final = 0

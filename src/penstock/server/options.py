@@ -5,10 +5,12 @@ An option is said by a flag, an environment variable or the file; this module on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from penstock.dialects import settings
+from penstock.dialects.settings import Setting
 from penstock.dialects.table import DIALECTS
 from penstock.model import limits
 from penstock.model.stages import CONFIRMS
@@ -95,24 +97,11 @@ LOG_LEVEL: Final = Option(
     "log.level", choice(*LEVELS), "info", "The least important level that is logged.", reloads=True
 )
 
-DEFERRED_QUEUE: Final = Option("dialect.deferred.queue", TEXT, "default", "The queue this listener serves.")
-DEFERRED_STUCK_TIMEOUT: Final = Option(
-    "dialect.deferred.stuck_timeout_s",
-    SECONDS,
-    0,
-    "The watcher: a reservation older than this is returned, after as long again; 0: no watcher.",
-    reloads=True,
-)
-DEFERRED_STUCK_ATTEMPTS: Final = Option(
-    "dialect.deferred.stuck_attempts",
-    whole(0, 4_294_967_294),
-    0,
-    "How often the watcher returns a task; the next time it is dropped.",
-    reloads=True,
-)
-DEFERRED_IDLE_TIMEOUT: Final = Option(
-    "dialect.deferred.idle_timeout_s", SECONDS, 0, "Quiet connections are closed after this; 0: never."
-)
+_KINDS: Final[Mapping[str, Callable[[Setting], Kind[Any]]]] = {
+    settings.TEXT: lambda setting: TEXT,
+    settings.SECONDS: lambda setting: SECONDS,
+    settings.COUNT: lambda setting: whole(0, setting.largest),
+}
 
 LISTENERS: Final[Mapping[str, Option[Any]]] = {
     dialect.name: Option(
@@ -124,6 +113,18 @@ LISTENERS: Final[Mapping[str, Option[Any]]] = {
     for dialect in DIALECTS
 }
 
+DIALECT_OPTIONS: Final[tuple[Option[Any], ...]] = tuple(
+    Option(
+        f"dialect.{dialect.name}.{setting.name}",
+        _KINDS[setting.kind](setting),
+        setting.default,
+        setting.about,
+        setting.reloads,
+    )
+    for dialect in DIALECTS
+    for setting in dialect.settings
+)
+
 _ROWS: Final[tuple[Option[Any], ...]] = (
     DATA,
     CONFIRM,
@@ -131,10 +132,7 @@ _ROWS: Final[tuple[Option[Any], ...]] = (
     INSECURE,
     SYNC_INTERVAL_MS,
     *LISTENERS.values(),
-    DEFERRED_QUEUE,
-    DEFERRED_STUCK_TIMEOUT,
-    DEFERRED_STUCK_ATTEMPTS,
-    DEFERRED_IDLE_TIMEOUT,
+    *DIALECT_OPTIONS,
     CONNECTIONS,
     OUTPUT_CAP_BYTES,
     SEGMENT_BYTES,

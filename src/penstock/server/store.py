@@ -15,17 +15,14 @@ from penstock.journal.disk import Disk, OsDisk, make_directory
 from penstock.journal.lock import DirectoryLock
 from penstock.journal.recovery import Recovery
 from penstock.journal.segment import segment_numbers
-from penstock.model.policy import Policy
 from penstock.model.stages import CONFIRMS
 from penstock.server.clock import Clock
 from penstock.server.config import Config
+from penstock.server.context import dialect_options
 from penstock.server.identity import Identity, open_identity
 from penstock.server.options import (
     CONFIRM,
     DATA,
-    DEFERRED_QUEUE,
-    DEFERRED_STUCK_ATTEMPTS,
-    DEFERRED_STUCK_TIMEOUT,
     SEGMENT_BYTES,
 )
 
@@ -67,14 +64,8 @@ def open_store(config: Config, clock: Clock) -> Store:
 
 
 def policy_book(config: Config) -> PolicyBook:
-    """The watcher is policy of its listener's queue, whoever made it; what a `[[policy]]` says of that name wins."""
-    defaults = {dialect.number: dialect.defaults for dialect in DIALECTS}
-    watcher = watcher_policy(config[DEFERRED_STUCK_TIMEOUT], config[DEFERRED_STUCK_ATTEMPTS])
-    return PolicyBook((*config.policies, (config[DEFERRED_QUEUE].encode(), watcher)), defaults)
-
-
-def watcher_policy(timeout_us: int, attempts: int) -> Policy:
-    """DefferedQ's watcher: n returns, each after as long again, then the drop."""
-    if timeout_us == 0:
-        return Policy()
-    return Policy(lease_us=timeout_us, attempts=attempts + 1, backoff_us=(timeout_us,))
+    """What a `[[policy]]` says of a queue's name wins over what a dialect's own options say of it."""
+    patterns = list(config.policies)
+    for dialect in DIALECTS:
+        patterns += dialect.policies(dialect_options(config, dialect.name))
+    return PolicyBook(patterns, {dialect.number: dialect.defaults for dialect in DIALECTS})

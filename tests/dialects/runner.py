@@ -8,7 +8,6 @@ from penstock.codecs.ids import Ids
 from penstock.dialects.context import Context
 from penstock.dialects.table import DIALECTS, Dialect
 from penstock.model.contract import NO_WIRE, Session, Wire
-from penstock.model.limits import OWED_BYTES_MAX
 from penstock.server.config import Config, load
 from penstock.server.context import dialect_options
 from penstock.server.store import policy_book
@@ -64,7 +63,7 @@ class Connection(Wire):
         self.heard += self.session.output()
         if self.session.wants_close():
             self.closed = True
-        elif self.session.held and self.session.owed <= OWED_BYTES_MAX:
+        elif self.session.held and not self.session.enough():
             self.session.resume()
         return True
 

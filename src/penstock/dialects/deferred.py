@@ -1,7 +1,4 @@
-"""The dialect `deferred` (DefferedQ): lines over TCP, one queue a listener. docs/dialects/deferred.md specifies it.
-
-Answers stand in the order of the requests, whatever the order in which the broker gives them.
-"""
+"""The dialect `deferred` (DefferedQ): lines over TCP, one queue a listener. docs/dialects/deferred.md specifies it."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ from typing import Final
 from mypy_extensions import i64
 
 from penstock.dialects.context import Context
+from penstock.dialects.ordered import OrderedSession
 from penstock.dialects.settings import COUNT, SECONDS, TEXT, Setting
 from penstock.model import codes
-from penstock.model.contract import Session
-from penstock.model.limits import IN_FLIGHT_MAX, LINE_MAX, MILLISECOND_US, OWED_BYTES_MAX
+from penstock.model.limits import LINE_MAX, MILLISECOND_US
 from penstock.model.message import Message
 from penstock.model.options import LEASED_ONLY, Publishing, Reserving
 from penstock.model.policy import Policy
@@ -74,7 +71,6 @@ _DELAY_DIGITS: Final = 10
 
 # A token: the request's turn (29 bits), its delay in ms (31 bits), its verb (3 bits).
 _TURN_SHIFT: Final[i64] = 34
-_TURN_MASK: Final[i64] = (1 << 29) - 1
 _DELAY_SHIFT: Final[i64] = 3
 _DELAY_MASK: Final[i64] = (1 << 31) - 1
 _VERB_MASK: Final[i64] = 7
@@ -83,33 +79,27 @@ _PUBLISHING: Final = Publishing()
 _RESERVING: Final = Reserving()
 
 
-class DeferredSession(Session):
-    """One connection. The broker's answers may come late and out of turn; `_early` keeps those until theirs comes."""
+class DeferredSession(OrderedSession):
+    """One connection."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(NUMBER)
-        self._context: Context = context
+        super().__init__(NUMBER, context)
         self._queue: bytes = str(context.options["queue"]).encode()
         self._partial: bytearray = bytearray()  # a line that has not ended yet
         self._lines: list[bytes] = []  # held back
-        self._asked: i64 = 0  # turn of the next request
-        self._answered: i64 = 0  # turn of the next answer
-        self._early: dict[int, bytes] = {}
-        self._output: list[bytes] = []
-        self._ended: bool = False  # no more input is taken: none will come, or a line was too long
 
     # -- the connection's side
 
     def received(self, data: bytes) -> None:
-        if self._ended:
+        if self.ended:
             return
         cut = data.rfind(b"\n") + 1
         if cut != 0:
             self._go(self._lines_of(data[:cut]))
-        if cut < len(data) and not self._ended:
+        if cut < len(data) and not self.ended:
             self._partial += data[cut:]
             if len(self._partial) > LINE_MAX:
-                self._end()
+                self.end()
 
     def resume(self) -> None:
         if self.held:
@@ -117,26 +107,13 @@ class DeferredSession(Session):
             lines, self._lines = self._lines, []
             self._go(lines)
 
-    def eof(self) -> None:
-        self._end()
-
     def lost(self) -> None:
-        self._end()
+        super().lost()
         self._lines = []
-        self._context.broker.cancel(self)
 
-    def output(self) -> bytes:
-        output = b"".join(self._output)
-        self._output = []
-        return output
-
-    def wants_close(self) -> bool:
-        return self._ended and not self.held and self._asked == self._answered
-
-    def _end(self) -> None:
-        self._ended = True
+    def end(self) -> None:
+        super().end()
         self._partial.clear()
-        self.wire.wake()
 
     def _lines_of(self, whole: bytes) -> list[bytes]:
         """Up to the first that is too long: there the framing is lost, however the bytes were cut."""
@@ -147,7 +124,7 @@ class DeferredSession(Session):
         if len(whole) > LINE_MAX:
             for at, line in enumerate(lines):
                 if len(line) - 1 > LINE_MAX:
-                    self._end()
+                    self.end()
                     return lines[:at]
         return lines
 
@@ -157,7 +134,7 @@ class DeferredSession(Session):
             self._lines += lines
             return
         for at, line in enumerate(lines):
-            if self.owed > OWED_BYTES_MAX or (self._asked - self._answered) & _TURN_MASK >= IN_FLIGHT_MAX:
+            if self.enough():
                 self.held = True
                 self._lines = lines[at:]
                 self.wire.wake()
@@ -169,9 +146,7 @@ class DeferredSession(Session):
     def _request(self, line: bytes) -> None:
         word, space, rest = line.partition(b" ")
         verb = VERBS.get(word, 0)
-        turn = self._asked
-        self._asked = (turn + 1) & _TURN_MASK
-        token = turn << _TURN_SHIFT | verb
+        token = self.next_turn() << _TURN_SHIFT | verb
         if verb == ADD:
             self._add(token, rest)
         elif verb == DELETE:
@@ -179,30 +154,30 @@ class DeferredSession(Session):
         elif verb == RETURN:
             self._return(token, rest)
         elif space or verb == 0:
-            self._say(token, UNKNOWN_COMMAND)
+            self.say(token >> _TURN_SHIFT, UNKNOWN_COMMAND)
         elif verb == RESERVE:
-            self._context.broker.reserve(self, token, self._queue, _RESERVING, self._context.confirm)
+            self.context.broker.reserve(self, token, self._queue, _RESERVING, self.context.confirm)
         else:
-            self._context.broker.show_queue(self, token, self._queue)
+            self.context.broker.show_queue(self, token, self._queue)
 
     def _add(self, token: i64, rest: bytes) -> None:
         delay, space, body = rest.partition(b" ")
         delay_ms = milliseconds(delay)
         if delay_ms < 0:
-            self._say(token, INVALID_DELAY)
+            self.say(token >> _TURN_SHIFT, INVALID_DELAY)
         elif not space or not is_text(body):
-            self._say(token, INVALID_BODY)
+            self.say(token >> _TURN_SHIFT, INVALID_BODY)
         else:
-            context = self._context
+            context = self.context
             token |= delay_ms << _DELAY_SHIFT
             delay_us = delay_ms * MILLISECOND_US
             context.broker.publish(self, token, self._queue, body, delay_us, _PUBLISHING, context.confirm)
 
     def _delete(self, token: i64, rest: bytes) -> None:
         if not rest:
-            self._say(token, INVALID_ID)
+            self.say(token >> _TURN_SHIFT, INVALID_ID)
             return
-        context = self._context
+        context = self.context
         seq = context.ids.seq(rest)
         context.broker.finish(self, token, self._queue, seq, LEASED_ONLY, 0, context.confirm)
 
@@ -210,11 +185,11 @@ class DeferredSession(Session):
         shown, _, delay = rest.partition(b" ")
         delay_ms = milliseconds(delay)
         if not shown:
-            self._say(token, INVALID_ID)
+            self.say(token >> _TURN_SHIFT, INVALID_ID)
         elif delay_ms < 0:
-            self._say(token, INVALID_DELAY)
+            self.say(token >> _TURN_SHIFT, INVALID_DELAY)
         else:
-            context = self._context
+            context = self.context
             seq = context.ids.seq(shown)
             delay_us = delay_ms * MILLISECOND_US
             context.broker.release(self, token, self._queue, seq, delay_us, False, LEASED_ONLY, 0, context.confirm)
@@ -224,21 +199,21 @@ class DeferredSession(Session):
     def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
         if message is not None:
             self.owed -= len(message.body)
-        self._say(token, self._words(token, code, message, number))
+        self.say(token >> _TURN_SHIFT, self._words(token, code, message, number))
 
     def answered_with(self, token: i64, code: i64, value: object) -> None:
         view = value if isinstance(value, QueueView) else None
-        self._say(token, self._stats(view))
+        self.say(token >> _TURN_SHIFT, self._stats(view))
 
     def _words(self, token: i64, code: i64, message: Message | None, number: i64) -> bytes:
         if code != codes.OK:
             return REFUSALS[code]
         verb = token & _VERB_MASK
         if verb == ADD:
-            return b"TASK %b DELAY %dms\n" % (self._context.ids.show(number), token >> _DELAY_SHIFT & _DELAY_MASK)
+            return b"TASK %b DELAY %dms\n" % (self.context.ids.show(number), token >> _DELAY_SHIFT & _DELAY_MASK)
         if message is None:
             return DONE
-        shown = self._context.ids.show(message.order)
+        shown = self.context.ids.show(message.order)
         body = message.body
         if fits_a_line(body):
             return b"TASK %b BODY %b\n" % (shown, body)
@@ -247,25 +222,9 @@ class DeferredSession(Session):
     def _stats(self, view: QueueView | None) -> bytes:
         waiting = 0 if view is None else view.counts.delayed + view.counts.ready
         leased = 0 if view is None else view.counts.leased
-        mebibytes = self._context.resident_bytes() / (1 << 20)
-        line = f"TASKS {waiting} RESERVED {leased} CONNECTIONS {self._context.connections()} HEAP {mebibytes:.2f}m\n"
+        mebibytes = self.context.resident_bytes() / (1 << 20)
+        line = f"TASKS {waiting} RESERVED {leased} CONNECTIONS {self.context.connections()} HEAP {mebibytes:.2f}m\n"
         return line.encode()
-
-    def _say(self, token: i64, words: bytes) -> None:
-        turn = token >> _TURN_SHIFT
-        if turn != self._answered:
-            self._early[turn] = words
-            return
-        output = self._output
-        if not output:
-            self.wire.wake()
-        output.append(words)
-        turn = (turn + 1) & _TURN_MASK
-        early = self._early
-        while early and turn in early:
-            output.append(early.pop(turn))
-            turn = (turn + 1) & _TURN_MASK
-        self._answered = turn
 
 
 def watcher(options: Mapping[str, object]) -> list[tuple[bytes, Policy]]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
+from penstock.model.limits import OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
@@ -49,7 +50,7 @@ class Session:
     client_id: i64  # who it is, where the dialect has names for clients; 0: nobody
     owed: i64  # bytes of bodies in answers under way: the broker adds, the session takes away
     wire: Wire  # set by the connection
-    held: bool  # input is held back until output has drained: `resume` goes on with it
+    held: bool  # input is held back: `resume` goes on with it
 
     def __init__(self, dialect: i64) -> None:
         self.dialect = dialect
@@ -64,9 +65,17 @@ class Session:
         """Bytes arrived, cut anywhere."""
         raise NotImplementedError
 
+    def enough(self) -> bool:
+        """So much is under way that further requests are held back until it has gone out."""
+        return self.owed > OWED_BYTES_MAX
+
     def resume(self) -> None:
-        """Output drained: go on with input that was held back."""
+        """It is no longer enough, and the client has read: go on with input that was held back."""
         raise NotImplementedError
+
+    def beat(self, now_us: i64) -> None:
+        """Twice a second while input is held back."""
+        return
 
     def eof(self) -> None:
         """No more input will come; what is asked is still answered."""

@@ -9,7 +9,7 @@ import asyncio
 from typing import cast
 
 from penstock.model.contract import Session, Wire
-from penstock.model.limits import OWED_BYTES_MAX, STALLED_READER_US
+from penstock.model.limits import STALLED_READER_US
 from penstock.server.listener import Listener
 
 
@@ -74,6 +74,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
             return
         if session.held and self._transport is not None:
             self._transport.pause_reading()
+            self._listener.holding.add(self)
 
     def eof_received(self) -> bool:
         """True keeps the connection half open: what was asked is still answered."""
@@ -146,8 +147,16 @@ class Connection(Wire, asyncio.BufferedProtocol):
 
         A client that has stopped reading is not waited for: its answers grow to the cap, and it is cut.
         """
-        if session.held and session.owed <= OWED_BYTES_MAX and (self._stalled or not self._clogged):
+        if session.held and not session.enough() and (self._stalled or not self._clogged):
             self._heart.hold(self)
+
+    def beat(self, now_us: int) -> None:
+        """While input is held back: the session may wait for something other than its client."""
+        if self._session is not None and self._heart.begin():
+            try:
+                self._session.beat(now_us)
+            except Exception as error:
+                self.fail(error)
 
     def watch_clog(self, now_us: int) -> None:
         """At every beat while it is clogged: does it still read?"""
@@ -173,6 +182,7 @@ class Connection(Wire, asyncio.BufferedProtocol):
 
     def _read_on(self, session: Session) -> None:
         if not session.held and self._transport is not None:
+            self._listener.holding.discard(self)
             self._transport.resume_reading()
 
     def end(self) -> None:

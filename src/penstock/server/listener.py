@@ -32,6 +32,7 @@ class Seat(Protocol):
     def unsent(self) -> int: ...
     def cut(self) -> None: ...
     def watch_clog(self, now_us: int) -> None: ...
+    def beat(self, now_us: int) -> None: ...
 
 
 class Seats:
@@ -78,7 +79,8 @@ class Listener:
         self.counts = dict.fromkeys(COUNTS, 0)
         self.connections: set[Seat] = set()
         self.ending: set[Seat] = set()
-        self.clogged: set[Seat] = set()
+        self.clogged: set[Seat] = set()  # those with more unsent than their sockets take
+        self.holding: set[Seat] = set()  # those that hold back input
         self._seats = seats
         self._log = log
         self._idle_us = idle_us
@@ -98,6 +100,7 @@ class Listener:
         self.connections.discard(seat)
         self.ending.discard(seat)
         self.clogged.discard(seat)
+        self.holding.discard(seat)
 
     def count(self, why: str) -> None:
         self.counts[why] += 1
@@ -113,6 +116,8 @@ class Listener:
         self._cut_ended(now_us)
         for seat in list(self.clogged):
             seat.watch_clog(now_us)
+        for seat in list(self.holding):
+            seat.beat(now_us)
         self._tell()
 
     def _end_quiet(self, before_us: int) -> None:

@@ -23,6 +23,7 @@ _EXTRA: Final = struct.Struct("<BH")
 _I64: Final = struct.Struct("<q")
 _U64: Final = struct.Struct("<Q")
 _DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF = range(1, 9)
+_WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8}
 
 
 class BadFact(ValueError):
@@ -84,12 +85,7 @@ class FactBatch:
 
     def payload(self) -> bytes:
         """Records, then heap; the heap is padded with zeros to a multiple of eight bytes."""
-        heap = b"".join(self._heap)
-        self._records.append(heap)
-        padding = -len(heap) & 7
-        if padding:
-            self._records.append(bytes(padding))
-        return b"".join(self._records)
+        return b"".join([*self._records, *self._heap, bytes(-self.heap_bytes() & 7)])
 
     def heap_bytes(self) -> int:
         return sum(map(len, self._heap))
@@ -163,9 +159,7 @@ class FactBatch:
         self._heap.append(name)
         self._heap.append(policy)
         self.count += 1
-        self._records.append(
-            _pack_record(kind, 0, dialect, 0, queue_id, 0, 0, 0, 0, 0, 0, len(policy), len(name), 0)
-        )
+        self._records.append(_pack_record(kind, 0, dialect, 0, queue_id, 0, 0, 0, 0, 0, 0, len(policy), len(name), 0))
 
     def server_changed(self, kind: i64, next_seq: i64, note: bytes) -> None:
         """Started or woken: `message` holds the first message number that may be given out from here on."""
@@ -248,6 +242,8 @@ def decode_origin(extra: bytes) -> Origin | None:
         at += length
         if len(value) != length:
             raise BadFact("an extra is cut short")
+        if length != _WIDTHS.get(tag, length):
+            raise BadFact(f"an extra of {length} bytes has the tag {tag}")
         if tag == _DEDUP_ID:
             origin.dedup_id = value
         elif tag == _FOREIGN_ID:

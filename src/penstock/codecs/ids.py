@@ -67,12 +67,8 @@ class Ids:
         if len(shown) != ID_CHARACTERS:
             return -1
         try:
-            left: i64 = (
-                _ONE_VALUES[shown[:1]] * _PAIR + _PAIR_VALUES[shown[1:3]]
-            ) * _PAIR + _PAIR_VALUES[shown[3:5]]
-            right: i64 = (
-                _ONE_VALUES[shown[5:6]] * _PAIR + _PAIR_VALUES[shown[6:8]]
-            ) * _PAIR + _PAIR_VALUES[shown[8:]]
+            left: i64 = (_ONE_VALUES[shown[:1]] * _PAIR + _PAIR_VALUES[shown[1:3]]) * _PAIR + _PAIR_VALUES[shown[3:5]]
+            right: i64 = (_ONE_VALUES[shown[5:6]] * _PAIR + _PAIR_VALUES[shown[6:8]]) * _PAIR + _PAIR_VALUES[shown[8:]]
         except KeyError:
             return -1
         if left > _MASK or right > _MASK:

@@ -40,7 +40,7 @@ def admit(
 ) -> i64:
     """OK, or why not. `ahead`: what the same batch has put before it."""
     if queue is None:
-        return _admit_first(name, dialect, body, delay_us, options, book)
+        return _admit_first(name, dialect, body, delay_us, options, ahead, ahead_bytes, book)
     rules = queue.rules
     if len(body) > rules.max_body:
         return codes.TOO_LARGE
@@ -52,7 +52,14 @@ def admit(
 
 
 def _admit_first(
-    name: bytes, dialect: i64, body: bytes, delay_us: i64, options: Publishing, book: PolicyBook
+    name: bytes,
+    dialect: i64,
+    body: bytes,
+    delay_us: i64,
+    options: Publishing,
+    ahead: i64,
+    ahead_bytes: i64,
+    book: PolicyBook,
 ) -> i64:
     """Into a queue that is not there yet."""
     if not options.create:
@@ -62,7 +69,9 @@ def _admit_first(
     rules = Rules(book.effective(name, Policy(), int(dialect)))
     if len(body) > rules.max_body:
         return codes.TOO_LARGE
-    if rules.max_bytes != 0 and len(body) > rules.max_bytes:
+    if rules.max_length != 0 and ahead >= rules.max_length:
+        return codes.FULL
+    if rules.max_bytes != 0 and ahead_bytes + len(body) > rules.max_bytes:
         return codes.FULL
     return _bad_option(delay_us, options)
 

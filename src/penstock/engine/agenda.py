@@ -77,8 +77,7 @@ class Agenda:
         if item.slot != 0:
             item.slot = 0
             self._live -= 1
-            if self._entries > 2 * self._live + TRIM_SLACK:
-                self._trim()
+            self._sweep()
 
     def pop(self, now_us: i64) -> Due | None:
         """The next item that is due, or None; it is off the agenda, and its `due_kind` says why it was on it."""
@@ -92,6 +91,7 @@ class Agenda:
                 item.slot = 0
                 item.due_us = NEVER_US
                 self._live -= 1
+                self._sweep()
                 return item
         return None
 
@@ -135,6 +135,9 @@ class Agenda:
 
     def _grown(self) -> None:
         self._entries += 1
+        self._sweep()
+
+    def _sweep(self) -> None:
         if self._entries > 2 * self._live + TRIM_SLACK:
             self._trim()
 
@@ -165,7 +168,7 @@ class Agenda:
         heapify(near)
 
     def _trim(self) -> None:
-        self._near = [entry for entry in self._near if _valid(entry)]
+        self._near = list(dict.fromkeys([entry for entry in self._near if _valid(entry)]))
         heapify(self._near)
         self._entries = len(self._near)
         self._entries += _trim_buckets(self._fine, self._fine_order)
@@ -178,12 +181,11 @@ def _valid(entry: tuple[int, int, int, Due]) -> bool:
 
 
 def _trim_buckets(buckets: dict[int, Bucket], order: list[int]) -> int:
-    """Drop what is stale, and an item's second entry in one bucket. Empty buckets go too."""
+    """Drop what is stale, and an item's second entry in its bucket. Empty buckets go too."""
     kept = 0
     for number in list(buckets):
         bucket = buckets[number]
-        valid = {item.order: item for item in bucket.items if item.slot == bucket.slot}
-        bucket.items = list(valid.values())
+        bucket.items = list(dict.fromkeys([item for item in bucket.items if item.slot == bucket.slot]))
         kept += len(bucket.items)
         if not bucket.items:
             del buckets[number]

@@ -48,16 +48,16 @@ class Endings:
         elif limit != 0 and failures >= limit:
             self._drop(message, queue, dialect, reason)
         else:
-            ready_us = self._retry_at(message, queue, failures, delay_us)
+            ready_us = self._retry_at(message, queue, failures, reason, delay_us)
             self._state.released(message, queue, dialect, reason, ready_us, True)
             self._hands.tell(message, stages.RETRY)
             self._hands.serve(queue)
 
-    def _retry_at(self, message: Message, queue: Queue, failures: i64, delay_us: i64) -> i64:
-        """A delay that was said, else the policy's back-off, else at once: at the tail, or where it stood."""
+    def _retry_at(self, message: Message, queue: Queue, failures: i64, reason: i64, delay_us: i64) -> i64:
+        """After the delay that was said, else the back-off, else at once: at the tail or, timed out, where it stood."""
         if delay_us < 0:
             delay_us = queue.rules.backoff_after(int(failures))
-            if delay_us == 0 and message.old_place:
+            if delay_us == 0 and message.old_place and reason == facts.TIMED_OUT:
                 return message.ready_us
         return self._state.now_us + delay_us
 
@@ -77,6 +77,7 @@ class Endings:
         copy = Message(state.next_seq, dead.id, message.body, state.now_us, state.now_us)
         copy.key = message.key
         copy.priority = message.priority
+        copy.lease_us = message.lease_us
         copy.dialect = message.dialect
         copy.origin = Origin()
         copy.origin.dead_of = int(message.order)

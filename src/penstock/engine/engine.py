@@ -11,7 +11,7 @@ from penstock.engine.replay import apply
 from penstock.engine.rules import PolicyBook
 from penstock.engine.waiting import Waiter
 from penstock.model import codes
-from penstock.model.message import DELAY_OVER, EXPIRY, WAIT_OVER, Message
+from penstock.model.message import LEASE_OVER, WAIT_OVER, Message
 
 
 class Engine(QueueVerbs):
@@ -42,8 +42,9 @@ class Engine(QueueVerbs):
                 self._due(item)
             item = state.agenda.pop(state.now_us)
 
-    def woken(self) -> None:
-        """The process had been paused: nobody fails for that. Call it before `advance`."""
+    def woken(self, now_us: i64) -> None:
+        """The process had been paused until now: nobody fails for that. To be called before `advance`."""
+        self._state.now_us = max(now_us, self._state.now_us)
         self._state.woken()
 
     def next_due(self) -> i64:
@@ -57,13 +58,13 @@ class Engine(QueueVerbs):
 
     def _due(self, message: Message) -> None:
         queue = self._state.by_id[message.queue_id]
-        if message.due_kind == EXPIRY:
+        if message.due_kind == LEASE_OVER:
+            self._endings.lease_over(message, queue)
+        elif message.expires_us <= self._state.now_us:  # also where time jumped over both delay and expiry
             self._state.expired(message, queue)
-        elif message.due_kind == DELAY_OVER:
+        else:
             self._state.became_due(message, queue)
             self._hands.serve(queue)
-        else:
-            self._endings.lease_over(message, queue)
 
     def _wait_over(self, waiter: Waiter) -> None:
         self._waiting.leave(waiter)

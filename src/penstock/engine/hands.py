@@ -48,15 +48,23 @@ class Hands:
         if key is None:
             return taken
         room = TAKE_BYTES_MAX - len(key) - len(chosen.body)
-        mate = queue.mate(key)
+        mate = self._mate(key, queue)
         while mate is not None and len(taken) < TAKE_MESSAGES_MAX:
             room -= len(key) + len(mate.body)
             if room < 0:
                 break
             taken.append(mate)
             self.take(mate, queue, dialect)
-            mate = queue.mate(key)
+            mate = self._mate(key, queue)
         return taken
+
+    def _mate(self, key: bytes, queue: Queue) -> Message | None:
+        """The newest that has not expired: where time jumped, its own turn in the agenda may be yet to come."""
+        mate = queue.mate(key)
+        while mate is not None and mate.expires_us <= self._state.now_us:
+            self._state.expired(mate, queue)
+            mate = queue.mate(key)
+        return mate
 
     def tell(self, message: Message, stage: i64) -> None:
         """A notice, if the poster asked for it."""
@@ -126,9 +134,7 @@ class Hands:
         if options.max > 1:
             self._out.answer_with(waiter.session, waiter.token, waiter.stage, codes.OK, [message])
         else:
-            self._out.answer(
-                waiter.session, waiter.token, waiter.stage, codes.OK, message, message.deliveries
-            )
+            self._out.answer(waiter.session, waiter.token, waiter.stage, codes.OK, message, message.deliveries)
 
     def _hand_take(self, waiter: Waiter, queue: Queue, options: Taking) -> None:
         message = queue.newest() if options.newest else queue.oldest()

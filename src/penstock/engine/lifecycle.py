@@ -1,6 +1,6 @@
 """The life of a message as a table: what may happen in which place, what it leads to, which fact says so, who is told.
 
-State refuses a fact that this table does not allow; docs/lifecycle.md is made from it.
+A replay refuses a fact that this table does not allow; docs/lifecycle.md is made from it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ TURNS: Final = (
     Turn("finish, where the caller's rule allows it", LIVE, "finished", facts.FINISHED, facts.ACKNOWLEDGED,
          (stages.FINISH,)),
     Turn("release", (LEASED,), "due at now + delay, at the tail", facts.RELEASED, facts.RETURNED, (stages.RETRY,)),
-    Turn("release as failed, failures + 1 below the limit", (LEASED,), "due after the back-off, at the tail",
+    Turn("release as failed, failures + 1 below the limit", (LEASED,),
+         "due after the delay it names, else after the back-off, at the tail",
          facts.RELEASED, facts.FAILED, (stages.RETRY,)),
     Turn("release as failed, limit reached", (LEASED,), "dropped; a copy in the dead-letter queue if there is one",
          facts.DROPPED, facts.FAILED, (stages.DROP,)),
@@ -43,7 +44,7 @@ TURNS: Final = (
          facts.RELEASED, facts.TIMED_OUT, (stages.RETRY,)),
     Turn("lease over, limit reached", (LEASED,), "dropped; a copy in the dead-letter queue if there is one",
          facts.DROPPED, facts.TIMED_OUT, (stages.DROP,)),
-    Turn("extend", LIVE, "the lease ends, or the message becomes ready, at another time",
+    Turn("extend", (DELAYED, READY, LEASED), "the lease ends, or the message becomes ready, at another time",
          facts.EXTENDED, facts.NO_REASON, ()),
     Turn("expiry while waiting; lease over or release after expiry", LIVE, "expired",
          facts.EXPIRED, facts.NO_REASON, ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.engine.queue import Queue
+from penstock.engine.rules import merged
 from penstock.engine.state import State
 from penstock.engine.waiting import Waiting
 from penstock.model.message import Message
@@ -48,7 +49,7 @@ def counts(queues: Iterable[Queue]) -> Counts:
 
 def queue_view(queue: Queue, state: State, waiting: Waiting) -> QueueView:
     effective = state.book.effective(queue.name, queue.policy, queue.dialect)
-    view = QueueView(queue.name, counts((queue,)), queue.policy, effective)
+    view = QueueView(queue.name, counts((queue,)), merged([queue.policy]), effective)
     view.dialect = int(queue.dialect)
     view.paused = queue.paused
     view.created_us = int(queue.created_us)

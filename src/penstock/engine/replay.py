@@ -53,6 +53,8 @@ def apply(state: State, fact: Fact) -> None:
     elif facts.DECLARED <= kind <= facts.RESUMED:
         _queue_changed(state, fact)
     elif kind == facts.STARTED:
+        if fact.message < state.next_seq:
+            raise BadFact(f"fact {fact.seq} goes back to message {fact.message}, which may have been given out")
         state.started(fact.message, fact.body)
     elif kind == facts.WOKEN:
         state.woken()
@@ -115,6 +117,8 @@ def _queue_changed(state: State, fact: Fact) -> None:
     if kind == facts.SET:
         state.policy_set(queue, fact.dialect, decode_policy(fact.body))
     elif kind == facts.REMOVED:
+        if queue.length() != 0:
+            raise BadFact(f"fact {fact.seq} removes queue {fact.queue_id}, which still holds messages")
         state.removed(queue, fact.dialect)
     elif kind == facts.PAUSED:
         state.paused(queue, fact.dialect)

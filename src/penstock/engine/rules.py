@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mypy_extensions import i64
 
-from penstock.model.limits import BODY_MAX, NEVER_US
+from penstock.model.limits import BODY_MAX, NEVER_US, QUEUE_NAME_MAX
 from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
 
 
@@ -79,7 +79,7 @@ def merged(layers: list[Policy]) -> Policy:
 
 
 def acceptable(name: bytes, policy: Policy) -> bool:
-    """Within range, and no queue is its own dead-letter queue."""
+    """Within range; the dead-letter queue can be made, and is another one."""
     for field, (_, smallest, largest) in INTEGER_FIELDS.items():
         value = getattr(policy, field)
         if value is not None and not smallest <= value <= largest:
@@ -87,4 +87,5 @@ def acceptable(name: bytes, policy: Policy) -> bool:
     _, _, longest = INTEGER_FIELDS["delay_us"]
     if any(not 0 <= step <= longest for step in policy.backoff_us or ()):
         return False
-    return policy.dead_letter is None or policy.dead_letter != name
+    dead_letter = policy.dead_letter
+    return not dead_letter or (dead_letter != name and len(dead_letter) <= QUEUE_NAME_MAX)

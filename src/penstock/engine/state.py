@@ -52,7 +52,7 @@ class State:
         self._grant_grace()
 
     def first_seq_after_start(self) -> i64:
-        return (self.next_seq // START_JUMP + 1) * START_JUMP + 1
+        return self.next_seq + START_JUMP
 
     # -- queues
 
@@ -66,6 +66,7 @@ class State:
         return queue
 
     def policy_set(self, queue: Queue, dialect: i64, policy: Policy) -> None:
+        self.forget(queue)  # a longer window must not bring back what was over
         queue.policy = policy
         queue.rules = Rules(self.book.effective(queue.name, policy, queue.dialect))
         queue.modified_us = self.now_us
@@ -107,9 +108,7 @@ class State:
         self._settle(message, queue)
         self.record.published(message)
 
-    def leased(
-        self, message: Message, queue: Queue, dialect: i64, holder: i64, until_us: i64, old_place: bool
-    ) -> None:
+    def leased(self, message: Message, queue: Queue, dialect: i64, holder: i64, until_us: i64, old_place: bool) -> None:
         self._withdraw(message, queue)
         message.place = LEASED
         message.deliveries += 1
@@ -124,9 +123,7 @@ class State:
         if until_us < NEVER_US or message.slot != 0:
             self.agenda.file(message, until_us, LEASE_OVER)
         flags = facts.OLD_PLACE_FLAG if old_place else 0
-        self.record.moved(
-            facts.LEASED, message, dialect, 0, flags, until_us, until_us - self.now_us, holder
-        )
+        self.record.moved(facts.LEASED, message, dialect, 0, flags, until_us, until_us - self.now_us, holder)
 
     def finished(self, message: Message, queue: Queue, dialect: i64, reason: i64, holder: i64) -> None:
         if reason == facts.TAKEN:
@@ -136,9 +133,7 @@ class State:
         queue.finished += 1
         self.record.moved(facts.FINISHED, message, dialect, reason, 0, 0, 0, holder)
 
-    def released(
-        self, message: Message, queue: Queue, dialect: i64, reason: i64, ready_us: i64, failure: bool
-    ) -> None:
+    def released(self, message: Message, queue: Queue, dialect: i64, reason: i64, ready_us: i64, failure: bool) -> None:
         self._withdraw(message, queue)
         flags: i64 = 0
         if failure:

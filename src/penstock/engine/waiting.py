@@ -173,7 +173,7 @@ class Waiting:
         subscriber.stage = stage
         turn = self._next_turn()
         if subscriber.turn:
-            if len(subscriber.credits) >= CREDITS_MAX:
+            if len(subscriber.credits) + 1 >= CREDITS_MAX:
                 return None
             subscriber.credits.append(turn)
         else:

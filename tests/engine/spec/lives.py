@@ -1,0 +1,235 @@
+"""The model's lives: how messages come, come back and end, one by one and in batches."""
+
+from __future__ import annotations
+
+from penstock.model import codes, stages
+from penstock.model.contract import DELETE, FINISH, PUBLISH, Call
+from penstock.model.limits import NEVER_US
+from penstock.model.message import LEASED, PARKED, Origin
+from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, Publishing
+from tests.engine.clients import Client, notice
+from tests.engine.spec.ground import asked
+from tests.engine.spec.handing import HandingOut
+from tests.engine.spec.truth import Message, Queue
+
+
+class Lives(HandingOut):
+    def publish(
+        self, client: Client, token: int, name: bytes, body: bytes, delay_us: int, options: Publishing, stage: int
+    ) -> None:
+        twin = self.twin(name, options)
+        if twin:
+            self.answer(client, token, stage, codes.DUPLICATE, None, twin)
+            return
+        code = self.refusal(name, client.dialect, body, delay_us, options, [])
+        if code != codes.OK:
+            self.answer(client, token, stages.READY, code, None, 0)
+            return
+        message = self._publish(client, name, body, delay_us, options)
+        self.answer(client, token, stage, codes.OK, None, message.order)
+
+    def _publish(self, client: Client, name: bytes, body: bytes, delay_us: int, options: Publishing) -> Message:
+        queue = self.queue(name, client.dialect)
+        if delay_us < 0:
+            delay_us = self.rule(queue, "delay_us")
+        ttl_us = options.ttl_us if options.ttl_us >= 0 else self.rule(queue, "ttl_us")
+        message = Message(
+            order=0,
+            queue=name,
+            body=body,
+            key=options.key,
+            priority=options.priority,
+            parked=options.parked,
+            dialect=client.dialect,
+            published_us=self.now_us,
+            ready_us=self.now_us + delay_us,
+            expires_us=self.now_us + ttl_us if ttl_us else NEVER_US,
+            lease_us=options.lease_us,
+            origin=options.origin,
+        )
+        self.enter(message, queue)
+        if options.origin is not None and options.origin.dedup_id and self.rule(queue, "dedup_us"):
+            queue.known.append((options.origin.dedup_id, message.order, self.now_us))
+        self.settle()
+        self._tell_published(message)
+        return message
+
+    def _tell_published(self, message: Message) -> None:
+        """One that was served before it was ever stored is told as finished, once, and as nothing else."""
+        if message in self.truth.messages:
+            for stage in (stages.READY, stages.WRITE, stages.SYNC):
+                self.tell(message, stage)
+        elif asked(message, stages.READY) and not asked(message, stages.FINISH):
+            assert message.origin is not None
+            self.said.append((0, notice(message.origin.poster, stages.FINISH, message.origin.label)))
+
+    # -- endings
+
+    def _live(self, name: bytes, number: int, rule: int, holder: int) -> Message | None:
+        """A live message of this queue that the caller's rule lets it end."""
+        for message in self.truth.messages:
+            if message.order == number and message.queue == name:
+                leased = message.place == LEASED
+                if rule == LEASED_ONLY and not leased:
+                    return None
+                if rule == HOLDER_ONLY and not (leased and message.holder == holder):
+                    return None
+                return message
+        return None
+
+    def finish(self, client: Client, token: int, name: bytes, number: int, rule: int, holder: int, stage: int) -> None:
+        code = self._finish(name, number, rule, holder)
+        self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
+
+    def _finish(self, name: bytes, number: int, rule: int, holder: int) -> int:
+        message = self._live(name, number, rule, holder)
+        if message is None:
+            return codes.NO_MESSAGE
+        self.end(message, "finished")
+        self.tell(message, stages.FINISH)
+        return codes.OK
+
+    def release(
+        self,
+        client: Client,
+        token: int,
+        name: bytes,
+        number: int,
+        delay_us: int,
+        failed: bool,
+        rule: int,
+        holder: int,
+        stage: int,
+    ) -> None:
+        code = self._release(name, number, delay_us, failed, rule, holder)
+        self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
+
+    def _release(self, name: bytes, number: int, delay_us: int, failed: bool, rule: int, holder: int) -> int:
+        message = self._live(name, number, rule, holder)
+        if message is None or message.place != LEASED:
+            return codes.NO_MESSAGE
+        if failed:
+            self.fail(message, delay_us, timed_out=False)
+        elif message.expires_us <= self.now_us:
+            self.end(message, "expired")
+        else:
+            self._give_back(message, self.now_us + max(delay_us, 0))
+        self.settle()
+        return codes.OK
+
+    def fail(self, message: Message, delay_us: int, timed_out: bool) -> None:
+        """Expiry beats drop, drop beats another try."""
+        queue = self.truth.queues[message.queue]
+        limit = self.rule(queue, "attempts")
+        if message.expires_us <= self.now_us:
+            self.end(message, "expired")
+            return
+        message.failures += 1
+        queue.tally["failed"] += 1
+        if limit and message.failures >= limit:
+            self._drop(message, queue)
+            return
+        if delay_us < 0:
+            steps = self.effective(queue.name, queue.policy, queue.dialect).get("backoff_us") or (0,)
+            assert isinstance(steps, tuple)
+            delay_us = (*steps, *[steps[-1]] * message.failures)[message.failures - 1]
+            if delay_us == 0 and timed_out and message.old_place:
+                self._give_back(message, message.ready_us)
+                return
+        self._give_back(message, self.now_us + delay_us)
+
+    def _give_back(self, message: Message, ready_us: int) -> None:
+        message.ready_us = ready_us
+        message.until_us = message.holder = 0
+        self.lay(message)
+        self.tell(message, stages.RETRY)
+
+    def _drop(self, message: Message, queue: Queue) -> None:
+        self.end(message, "dropped")
+        self.tell(message, stages.DROP)
+        name = self.effective(queue.name, queue.policy, queue.dialect).get("dead_letter")
+        assert isinstance(name, bytes | None)
+        if not name or name == queue.name:
+            return
+        origin = Origin()
+        origin.dead_of = message.order
+        if message.origin is not None:
+            origin.principal, origin.trace = message.origin.principal, message.origin.trace
+        dead = self.queue(name, queue.dialect)
+        copy = Message(
+            order=0,
+            queue=name,
+            body=message.body,
+            key=message.key,
+            priority=message.priority,
+            parked=False,
+            dialect=message.dialect,
+            published_us=self.now_us,
+            ready_us=self.now_us,
+            expires_us=NEVER_US,
+            lease_us=message.lease_us,
+            origin=origin,
+        )
+        self.enter(copy, dead)
+
+    def extend(
+        self, client: Client, token: int, name: bytes, number: int, lease_us: int, rule: int, holder: int, stage: int
+    ) -> None:
+        message = self._live(name, number, rule, holder)
+        if message is None or message.place == PARKED:
+            self.answer(client, token, stages.READY, codes.NO_MESSAGE, None, number)
+            return
+        due_us = NEVER_US if lease_us >= NEVER_US else self.now_us + max(lease_us, 0)
+        if message.place == LEASED:
+            message.until_us = due_us
+        else:
+            message.ready_us = due_us
+            self.lay(message)
+        self.settle()
+        self.answer(client, token, stage, codes.OK, None, due_us)
+
+    def delete(self, client: Client, token: int, name: bytes, number: int, stage: int) -> None:
+        code = self._delete(name, number)
+        self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
+
+    def _delete(self, name: bytes, number: int) -> int:
+        message = self._live(name, number, 0, 0)
+        if message is None:
+            return codes.NO_MESSAGE
+        self.end(message, "deleted")
+        return codes.OK
+
+    # -- batch
+
+    def batch(self, client: Client, token: int, calls: list[Call], stage: int) -> None:
+        code = self._refusal_of_all(client, calls)
+        if code != codes.OK:
+            self.answer_with(client, token, stages.READY, code, ())
+            return
+        self.answer_with(client, token, stage, codes.OK, tuple(self._perform(client, call) for call in calls))
+
+    def _refusal_of_all(self, client: Client, calls: list[Call]) -> int:
+        ahead: dict[bytes, list[bytes]] = {}
+        for call in calls:
+            options = call.options or Publishing()
+            if call.verb != PUBLISH or self.twin(call.queue, options):
+                continue
+            before = ahead.setdefault(call.queue, [])
+            code = self.refusal(call.queue, client.dialect, call.body, call.delay_us, options, before)
+            if code != codes.OK:
+                return code
+            before.append(call.body)
+        return codes.OK
+
+    def _perform(self, client: Client, call: Call) -> tuple[int, int]:
+        if call.verb == PUBLISH:
+            options = call.options or Publishing()
+            twin = self.twin(call.queue, options)
+            if twin:
+                return codes.DUPLICATE, twin
+            return codes.OK, self._publish(client, call.queue, call.body, call.delay_us, options).order
+        if call.verb == DELETE:
+            return self._delete(call.queue, call.seq), call.seq
+        if call.verb == FINISH:
+            return self._finish(call.queue, call.seq, call.rule, call.holder), call.seq
+        return self._release(call.queue, call.seq, call.delay_us, call.failed, call.rule, call.holder), call.seq

@@ -1,0 +1,76 @@
+"""One queue: what could be taken, in rank and by key."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.engine.queue import Queue
+from penstock.engine.rules import Rules
+from penstock.model.limits import NARROW_MAX
+from penstock.model.message import Message
+from penstock.model.policy import Policy
+
+
+def a_queue() -> Queue:
+    return Queue(1, b"q", 1, Policy(), Rules(Policy()), 0)
+
+
+def a_message(number: int, key: bytes | None = None, parked: bool = False, size: int = 0, ready_us: int = 0) -> Message:
+    message = Message(number, 1, bytes(size), 0, ready_us)
+    message.key, message.parked = key, parked
+    return message
+
+
+def test_a_new_queue_has_nothing_to_give() -> None:
+    queue = a_queue()
+    assert (queue.oldest(), queue.newest(), queue.mate(b"k")) == (None, None, None)
+    assert not queue.available()
+    assert queue.length() == 0
+
+
+def test_what_is_put_in_is_available_unless_it_is_parked_or_the_queue_paused() -> None:
+    queue = a_queue()
+    queue.put_in(a_message(1, b"k", parked=True))
+    assert not queue.available()
+    queue.put_in(a_message(2))
+    assert queue.available()
+    queue.paused = True
+    assert not queue.available()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10])
+def test_a_key_leads_to_its_newest_message_however_many_there_are(count: int) -> None:
+    queue = a_queue()
+    messages = [a_message(number, b"k", parked=number % 2 == 0, ready_us=number) for number in range(count)]
+    for message in messages:
+        queue.put_in(message)
+    for message in reversed(messages):
+        assert queue.mate(b"k") is message
+        queue.take_out(message)
+    assert queue.by_key == {}
+
+
+def test_messages_of_a_key_leave_in_any_order() -> None:
+    queue = a_queue()
+    first, second, third = (a_message(number, b"k") for number in range(3))
+    for message in (first, second, third):
+        queue.put_in(message)
+    for gone, mate in ((second, third), (third, first), (first, None)):
+        queue.take_out(gone)
+        assert queue.mate(b"k") is mate
+    assert queue.oldest() is None
+
+
+def test_no_key_leads_nowhere() -> None:
+    queue = a_queue()
+    queue.put_in(a_message(1))
+    assert queue.by_key == {}
+
+
+def test_a_wide_message_is_no_mate_and_not_newest_but_may_be_oldest() -> None:
+    queue = a_queue()
+    wide = a_message(1, b"k", size=NARROW_MAX + 1)
+    queue.put_in(wide)
+    assert (queue.oldest(), queue.newest(), queue.mate(b"k")) == (wide, None, None)
+    queue.take_out(wide)
+    assert not queue.available()

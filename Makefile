@@ -5,25 +5,33 @@ ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+OUT    := build/compiled
+# The rooms that are compiled, tested both ways.
+CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects
+COMPILED := $(OUT)/.ready
+SOURCES := $(shell find src -name '*.py')
 SUDO   := $(if $(filter-out 0,$(shell id -u)),sudo -n)
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup serve demo test check format bench torture docs lock clean apt
+.PHONY: help setup compile serve demo test check format bench torture docs lock clean apt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with everything of requirements.lock in it
 
-serve: setup ## run the server on ./penstock-data
-	$(BIN)/penstock serve --data penstock-data $(ARGS)
+compile: $(COMPILED) ## compile the hot rooms into build/compiled, where there is a C compiler
+
+serve: compile ## run the server, compiled, on ./penstock-data
+	PYTHONPATH=$(OUT) $(BIN)/penstock serve --data penstock-data $(ARGS)
 
 demo: setup ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check ## check, then every test (ARGS="-k journal" picks some)
-	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+test: check compile ## check, the core compiled, then every test (ARGS="-k journal" picks some)
+	PYTHONPATH=$(OUT) $(BIN)/pytest $(CORE) $(ARGS)
+	$(BIN)/pytest $(ARGS)
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check
@@ -35,11 +43,11 @@ format: setup ## format the tree and mend what ruff can mend
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup need-beanstalkd ## measure against the peers, in one run
-	$(BIN)/python -m bench $(ARGS)
+bench: compile need-beanstalkd ## measure, compiled, against the peers, in one run
+	PYTHONPATH=$(OUT) $(BIN)/python -m bench $(ARGS)
 
-torture: setup ## crash, fault and fuzz campaigns
-	$(BIN)/python -m torture $(ARGS)
+torture: compile ## crash, fault and fuzz campaigns, compiled
+	PYTHONPATH=$(OUT) $(BIN)/python -m torture $(ARGS)
 
 docs: setup ## write the pages that are made from tables in the code
 	$(BIN)/python -m docs
@@ -56,6 +64,11 @@ clean: ## remove what make has made; data stays
 $(READY): requirements.lock pyproject.toml | $(BIN)/pip
 	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(COMPILED): $(SOURCES) setup.py $(READY)
+	rm -rf $(OUT)
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target $(OUT) .
 	@touch $@
 
 # Debian keeps ensurepip in a package of its own; the system's pip can fill the gap.

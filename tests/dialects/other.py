@@ -9,9 +9,10 @@ from penstock.model.policy import Policy
 from penstock.model.views import Counts, QueueView
 from tests.broker.client import Client, Outcome
 from tests.broker.desks import Desk
+from tests.fields import fields
 
 MILLISECOND_US = 1_000
-LEDGER = tuple(Counts.__slots__)
+LEDGER = fields(Counts)
 
 
 class Other:

@@ -12,6 +12,7 @@ from penstock.model.contract import Out, Session, owed_for
 from penstock.model.message import Message, Origin
 from penstock.model.policy import POLICY_FIELDS, Policy
 from penstock.model.views import Counts, MessageView, QueueView, StatsView
+from tests.fields import fields
 
 Event = tuple[Any, ...]
 
@@ -111,7 +112,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Policy):
         return plain_policy(value)
     if isinstance(value, MessageView | QueueView | StatsView | Counts):
-        return {field: _plain_field(field, getattr(value, field)) for field in value.__slots__}
+        return {field: _plain_field(field, getattr(value, field)) for field in fields(value)}
     return value
 
 

@@ -18,6 +18,7 @@ from penstock.model.policy import Policy
 from tests.engine.clients import Recorder
 from tests.engine.desk import START_US, Desk, S, origin
 from tests.engine.dumps import dump_state, settled
+from tests.fields import fields
 
 
 def replayed(past: list[Fact]) -> Engine:
@@ -86,7 +87,7 @@ def refused(past: list[Fact], fact: Fact) -> str:
 
 def made(like: Fact, **changes: int) -> Fact:
     fact = Fact()
-    for name in Fact.__slots__:
+    for name in fields(Fact):
         setattr(fact, name, changes.get(name, getattr(like, name)))
     return fact
 

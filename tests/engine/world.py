@@ -16,6 +16,7 @@ from tests.engine.audit import Audit, Broken, law
 from tests.engine.clients import Client, Event, Recorder
 from tests.engine.dumps import differences, dump_model, dump_state, settled
 from tests.engine.model import Model
+from tests.fields import fields
 
 START_US = 1_700_000_000_000_000
 CLIENTS = 4
@@ -197,5 +198,5 @@ def shown(argument: object) -> str:
     if isinstance(argument, bytes | int | str):
         text = repr(argument)
         return text if len(text) < 100 else f"<{text[:20]}… {len(text)}>"
-    said = {slot: getattr(argument, slot) for slot in getattr(argument, "__slots__", ())}
+    said = {slot: getattr(argument, slot) for slot in fields(argument)}
     return f"({', '.join(f'{slot}={shown(value)}' for slot, value in said.items() if value not in (None, -1, 0, b''))})"

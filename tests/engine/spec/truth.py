@@ -12,6 +12,7 @@ from penstock.model.options import Reserving, Taking
 from penstock.model.policy import Policy
 from penstock.model.views import MessageView
 from tests.engine.clients import Client, Event, plain_origin
+from tests.fields import fields
 
 TALLIES = ("published", "finished", "dropped", "expired", "deleted", "delivered", "failed")
 
@@ -96,5 +97,5 @@ class Truth:
 
 
 def view_of(message: Message) -> dict[str, Any]:
-    shown = {field: getattr(message, field) for field in MessageView.__slots__ if field not in ("seq", "origin")}
+    shown = {field: getattr(message, field) for field in fields(MessageView) if field not in ("seq", "origin")}
     return {**shown, "seq": message.order, "origin": plain_origin(message.origin)}

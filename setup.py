@@ -1,0 +1,36 @@
+"""Compiles the rooms on the hot path with mypyc, where a C compiler is at hand. Without one, or with PENSTOCK_COMPILE=0,
+the same source runs as it is: slower, never broken. An editable install is never compiled: what is edited is what runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+ROOMS = ("model", "codecs", "engine", "journal", "broker", "dialects")
+
+
+def wanted() -> bool:
+    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
+    if os.environ.get("PENSTOCK_COMPILE") == "0" or "editable_wheel" in sys.argv:
+        return False
+    return shutil.which(compiler) is not None and any(word.startswith(("bdist", "build", "install")) for word in sys.argv)
+
+
+def extensions() -> list[Extension]:
+    if not wanted():
+        return []
+    try:
+        from mypyc.build import mypycify
+    except ImportError:
+        print("penstock: mypyc is not installed, so nothing is compiled", file=sys.stderr)
+        return []
+    modules = [str(path) for room in ROOMS for path in sorted(Path("src/penstock", room).glob("[!_]*.py"))]
+    return list(mypycify(modules, opt_level="3"))
+
+
+setup(ext_modules=extensions())

@@ -5,7 +5,7 @@ ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-OUT    := build/compiled
+OUT    := $(CURDIR)/build/compiled
 # The rooms that are compiled, tested both ways.
 CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects
 COMPILED := $(OUT)/.ready
@@ -30,8 +30,8 @@ demo: setup ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
 test: check compile ## check, the core compiled, then every test (ARGS="-k journal" picks some)
-	PYTHONPATH=$(OUT) $(BIN)/pytest $(CORE) $(ARGS)
-	$(BIN)/pytest $(ARGS)
+	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check

@@ -1,5 +1,8 @@
-"""Compiles the rooms on the hot path with mypyc, where a C compiler is at hand. Without one, or with PENSTOCK_COMPILE=0,
-the same source runs as it is: slower, never broken. An editable install is never compiled: what is edited is what runs."""
+"""Compiles the rooms on the hot path with mypyc where a C compiler is at hand.
+
+Without one, or with PENSTOCK_COMPILE=0, the same source runs as it is: slower, never broken. An editable install is
+never compiled: what is edited is what runs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ def wanted() -> bool:
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     if os.environ.get("PENSTOCK_COMPILE") == "0" or "editable_wheel" in sys.argv:
         return False
-    return shutil.which(compiler) is not None and any(word.startswith(("bdist", "build", "install")) for word in sys.argv)
+    builds = any(word.startswith(("bdist", "build", "install")) for word in sys.argv)
+    return builds and shutil.which(compiler) is not None
 
 
 def extensions() -> list[Extension]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from penstock.model.contract import Session
+from penstock.model.contract import Session, owed_for
 from penstock.model.message import Message
 from penstock.model.options import ANY_LIVE, Publishing, Reserving, Taking
 from penstock.model.policy import Policy
@@ -61,6 +61,7 @@ class Client(Session):
         self._note(token, Outcome(int(code), message, int(number)))
 
     def answered_with(self, token: int, code: int, value: object) -> None:
+        self.owed -= owed_for(value)
         self._note(token, Outcome(int(code), value=value))
 
     def _note(self, token: int, outcome: Outcome) -> None:
@@ -71,6 +72,7 @@ class Client(Session):
         self.notices.append((int(stage), label))
 
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
+        self.owed -= owed_for(messages)
         self.pushes.append((queue, [message.body for message in messages]))
 
     def woken(self, token: int) -> None:

@@ -37,12 +37,14 @@ class Relay(Session):
         self._late.keep(partial(self.session.answered, token, code, message, number))
 
     def answered_with(self, token: int, code: int, value: object) -> None:
+        self.pass_on_debt()
         self._late.keep(partial(self.session.answered_with, token, code, value))
 
     def told(self, stage: int, label: int) -> None:
         self._late.keep_event(self, partial(self.session.told, stage, label))
 
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
+        self.pass_on_debt()
         self._late.keep_event(self, partial(self.session.pushed, queue, messages))
 
     def woken(self, token: int) -> None:
@@ -134,13 +136,19 @@ class LateBroker(Broker):
     # -- waiting
 
     def subscribe(self, session: Session, queue: bytes) -> bool:
-        return self._behind.subscribe(self._relay(session), queue)
+        relay = self._relay(session)
+        subscribed = self._behind.subscribe(relay, queue)
+        relay.pass_on_debt()
+        return subscribed
 
     def unsubscribe(self, session: Session, queue: bytes) -> None:
         self._behind.unsubscribe(self._relay(session), queue)
 
     def credit(self, session: Session, stage: int) -> bool:
-        return self._behind.credit(self._relay(session), stage)
+        relay = self._relay(session)
+        credited = self._behind.credit(relay, stage)
+        relay.pass_on_debt()
+        return credited
 
     def wait(self, session: Session, token: int, queue: bytes) -> None:
         self._behind.wait(self._relay(session), token, queue)

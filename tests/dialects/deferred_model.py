@@ -35,6 +35,7 @@ class Model:
     def __init__(self, ids: Sequence[bytes], stats_tail: bytes) -> None:
         self.now_ms = 0
         self.closed = False
+        self.said = b""
         self.tasks: dict[bytes, Task] = {}
         self._ids = ids
         self._stats_tail = stats_tail
@@ -44,16 +45,20 @@ class Model:
     def state(self) -> dict[bytes, tuple[bytes, int, bool]]:
         return {shown: (task.body, task.due_ms, task.reserved) for shown, task in self.tasks.items()}
 
-    def receive(self, data: bytes) -> bytes:
-        """The answers to what has become a whole line."""
+    def agrees(self, heard: bytes) -> bool:
+        return heard == self.said
+
+    def pass_time(self, ms: int) -> None:
+        self.now_ms += ms
+
+    def receive(self, data: bytes) -> None:
+        """Answers what has become a whole line."""
         *lines, self._text = (self._text + data).split(b"\n")
-        answers = []
         for line in lines:
             self.closed = self.closed or len(line) > LINE_MAX
             if not self.closed:
-                answers.append(self._answer(line.removesuffix(b"\r")) + b"\n")
+                self.said += self._answer(line.removesuffix(b"\r")) + b"\n"
         self.closed = self.closed or len(self._text) > LINE_MAX
-        return b"".join(answers)
 
     def _answer(self, line: bytes) -> bytes:
         said = COMMAND.fullmatch(line)

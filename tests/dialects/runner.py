@@ -8,10 +8,12 @@ from penstock.codecs.ids import Ids
 from penstock.dialects.context import Context
 from penstock.dialects.table import DIALECTS, Dialect
 from penstock.model.contract import NO_WIRE, Session, Wire
+from penstock.server.clock import HEARTBEAT_US
 from penstock.server.config import Config, load
 from penstock.server.context import dialect_options
 from penstock.server.store import policy_book
 from tests.broker.desks import Desk, MakeDesk
+from tests.dialects.folders import cut_off
 from tests.dialects.other import Other
 from tests.dialects.transcript import Id, Step, Text, Transcript
 from tests.dialects.ways import Way
@@ -19,9 +21,6 @@ from tests.dialects.ways import Way
 ID_CHARACTERS = 10
 RESIDENT_BYTES = 13_107_200  # 12.50 MiB
 SECRET = b"transcripts"
-
-# The beginning of a request that would change something if it were whole.
-CUT_OFF = {"deferred": b"ADD 0 cut off"}
 
 
 class Disagreement(AssertionError):
@@ -86,7 +85,7 @@ class Runner:
         self._desk = make_desk(policy_book(config))
         self._context = FakeContext(self._desk, dialect_options(config, dialect))
         self._other = Other(self._desk, self._context.ids)
-        self._steps = way.arrange(transcript.steps, CUT_OFF[dialect])
+        self._steps = way.arrange(transcript.steps, cut_off(dialect))
         self._cut = way.cut
         self._connections: dict[int, Connection] = {}
         self._ids: dict[str, bytes] = {}
@@ -117,8 +116,7 @@ class Runner:
     def _hear(self, step: Step) -> None:
         self._settle()
         connection = self._connections[step.connection]
-        line, end, connection.heard = connection.heard.partition(b"\n")
-        self._compare(step.text, line + end)
+        connection.heard = connection.heard[self._matched(step.text, connection.heard) :]
 
     def _perform(self, step: Step) -> None:
         self._nothing_left()
@@ -126,12 +124,28 @@ class Runner:
 
     def _outcome(self, step: Step) -> None:
         answer, self._answer = self._answer, b""
-        self._compare(step.text, answer)
+        if self._matched(step.text, answer) != len(answer):
+            raise self._disagreement(f"heard {answer!r}")
 
     def _pass_time(self, step: Step) -> None:
         self._nothing_left()
-        self._desk.pass_time(step.time_us)
+        end_us = self._desk.now_us + step.time_us
+        while self._desk.now_us < end_us:
+            beat_us = HEARTBEAT_US - self._desk.now_us % HEARTBEAT_US
+            left_us = end_us - self._desk.now_us
+            self._desk.pass_time(min(beat_us, left_us) if self._held() else left_us)
+            self._settle()
+            if self._desk.now_us % HEARTBEAT_US == 0:
+                self._beat()
+
+    def _beat(self) -> None:
+        for connection in self._held():
+            connection.session.beat(self._desk.now_us)
         self._settle()
+
+    def _held(self) -> list[Connection]:
+        """Those that hold back input: to them the server gives its beat, twice a second."""
+        return [connection for connection in self._connections.values() if connection.session.held]
 
     def _open(self, step: Step) -> None:
         if step.connection not in self._connections:
@@ -187,7 +201,8 @@ class Runner:
     def _resolved(self, text: Text) -> bytes:
         return b"".join([self._ids[part.name] if isinstance(part, Id) else part for part in text])
 
-    def _compare(self, expected: Text, heard: bytes) -> None:
+    def _matched(self, expected: Text, heard: bytes) -> int:
+        """How much of what was heard was expected; all that was expected must be there."""
         at = 0
         for part in expected:
             if isinstance(part, Id):
@@ -195,8 +210,7 @@ class Runner:
             if heard[at : at + len(part)] != part:
                 raise self._disagreement(f"heard {heard!r}")
             at += len(part)
-        if at != len(heard):
-            raise self._disagreement(f"heard {heard!r}")
+        return at
 
     def _bound(self, name: str, found: bytes) -> bytes:
         """What the id must be; a name seen for the first time takes any that no other name has."""

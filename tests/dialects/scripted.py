@@ -9,7 +9,7 @@ from penstock.dialects.context import Context
 from penstock.model import codes
 from penstock.model.contract import Broker, Session, Wire
 from penstock.model.message import Message
-from penstock.model.options import Publishing, Reserving
+from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.stages import SYNC
 
 
@@ -22,6 +22,7 @@ class Asked:
     verb: str
     arguments: tuple[object, ...]
     stage: int = -1
+    options: Publishing | Taking | None = None
 
     def answer(self, code: int = codes.OK, message: Message | None = None, number: int = 0) -> None:
         self.session.answered(self.token, code, message, number)
@@ -31,19 +32,35 @@ class Asked:
 
 
 class Scripted(Broker):
-    """Knows the verbs that a dialect without waiting needs."""
+    """Knows the verbs that the dialects need. `welcomes`: how many subscriptions and credits it accepts."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.cancelled: list[Session] = []
+        self.waited: list[tuple[str, bytes]] = []  # subscribed, unsubscribed, credited
+        self.welcomes = 1 << 30
 
     def publish(
         self, session: Session, token: int, queue: bytes, body: bytes, delay_us: int, options: Publishing, stage: int
     ) -> None:
-        self.asked.append(Asked(session, int(token), "publish", (queue, body, delay_us), int(stage)))
+        self.asked.append(Asked(session, int(token), "publish", (queue, body, delay_us), int(stage), options))
 
     def reserve(self, session: Session, token: int, queue: bytes, options: Reserving, stage: int) -> None:
         self.asked.append(Asked(session, int(token), "reserve", (queue, options.lease_us, options.wait_us), int(stage)))
+
+    def take(self, session: Session, token: int, queue: bytes, options: Taking, stage: int) -> None:
+        self.asked.append(Asked(session, int(token), "take", (queue,), int(stage), options))
+
+    def subscribe(self, session: Session, queue: bytes) -> bool:
+        self.waited.append(("subscribe", queue))
+        return len(self.waited) <= self.welcomes
+
+    def unsubscribe(self, session: Session, queue: bytes) -> None:
+        self.waited.append(("unsubscribe", queue))
+
+    def credit(self, session: Session, stage: int) -> bool:
+        self.waited.append(("credit", b""))
+        return len(self.waited) <= self.welcomes
 
     def finish(self, session: Session, token: int, queue: bytes, seq: int, rule: int, holder: int, stage: int) -> None:
         self.asked.append(Asked(session, int(token), "finish", (queue, seq, rule, holder), int(stage)))

@@ -290,7 +290,8 @@ def test_a_line_in_pieces_is_kept_in_little_more_than_its_own_room() -> None:
     ],
 )
 def test_milliseconds_are_plain_decimal(text: bytes, value: int) -> None:
-    assert milliseconds(text) == value
+    line = b"RETURN 0123456789 " + text
+    assert milliseconds(line, 18, len(line)) == value
 
 
 @pytest.mark.parametrize("body", [b"", b"plain", "ü".encode(), b"\0", b"\r", b"a\nb"])

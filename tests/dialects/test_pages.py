@@ -1,101 +1,51 @@
-"""The pages of the dialects are true: sessions are transcripts, numbers are the limits, and no answer is missing."""
+"""The pages of the dialects are true, whichever they are: sessions are transcripts, options are the options."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from penstock.dialects import deferred
-from penstock.dialects.table import DIALECTS
-from penstock.model.limits import BODY_MAX, LINE_MAX
+from penstock.dialects.table import DIALECTS, Dialect
 from penstock.server.options import OPTIONS
-from tests.dialects.test_transcripts import FOLDER, transcript, transcripts
-from tests.dialects.transcript import Id, Step
+from tests.dialects.folders import FOLDER, source
 
 PAGES = FOLDER.parents[2] / "docs" / "dialects"
 SESSION = re.compile(r"^```transcript ([a-z0-9-]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PLACE = re.compile(r"<[A-Za-z_0-9.]+>")
 
-DEFERRED = (PAGES / "deferred.md").read_text("utf-8")
-
-
-def sessions(dialect: str) -> list[tuple[str, str]]:
-    return SESSION.findall((PAGES / f"{dialect}.md").read_text("utf-8"))
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
 
 
-@pytest.mark.parametrize("dialect", [dialect.name for dialect in DIALECTS])
-def test_every_session_on_a_page_is_a_transcript_word_for_word(dialect: str) -> None:
-    assert sessions(dialect)
-    for name, shown in sessions(dialect):
-        assert Path(FOLDER, dialect, f"{name}.txt").read_text("utf-8") == shown, name
+def page(dialect: str) -> str:
+    return (PAGES / f"{dialect}.md").read_text("utf-8")
 
 
-def test_the_numbers_on_the_page_are_the_limits() -> None:
-    [row] = [dialect for dialect in DIALECTS if dialect.name == "deferred"]
-    for number in (BODY_MAX, LINE_MAX, deferred.DELAY_MAX_MS, row.port):
-        assert str(number) in DEFERRED
+def section(text: str, title: str) -> str:
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def test_the_options_on_the_page_are_the_options() -> None:
-    table = DEFERRED.partition("\n## Options\n")[2].partition("\n## ")[0]
-    shown = set(re.findall(r"^\| `([a-z_]+)` \|", table, re.MULTILINE))
-    assert {f"dialect.deferred.{name}" for name in shown} == {
-        key for key in OPTIONS if key.startswith("dialect.deferred.")
-    }
+@every_dialect
+def test_every_session_on_a_page_is_a_transcript_word_for_word(dialect: Dialect) -> None:
+    sessions = SESSION.findall(page(dialect.name))
+    assert sessions
+    for name, shown in sessions:
+        assert source(dialect.name, name) == shown, name
 
 
-# -- every answer of the page is heard in a transcript, and every answer in a transcript is on the page
+@every_dialect
+def test_a_page_says_where_the_server_listens(dialect: Dialect) -> None:
+    assert re.search(rf"\b{dialect.port}\b", page(dialect.name))
+    assert f"`listen.{dialect.name}`" in page(dialect.name)
 
 
-def documented() -> set[str]:
-    """The answers of the table of errors and of the commands, with a place for whatever may stand there."""
-    errors = DEFERRED.partition("\n## Errors\n")[2].partition("\n## ")[0]
-    commands = DEFERRED.partition("\n## Commands\n")[2].partition("\n## ")[0]
-    items = "".join(re.findall(r"^- (`[^:(\n]+)", commands, re.MULTILINE))
-    return {*re.findall(r"^\| `([^`]+)` \|", errors, re.MULTILINE), *re.findall("`([^`]+)`", items)}
+@every_dialect
+def test_the_options_on_a_page_are_the_options(dialect: Dialect) -> None:
+    shown = re.findall(r"^\| `([a-z_]+)` \|", section(page(dialect.name), "Options"), re.MULTILINE)
+    table = f"dialect.{dialect.name}."
+    assert {table + name for name in shown} == {key for key in OPTIONS if key.startswith(table)}
 
 
-def heard() -> list[bytes]:
-    found = [
-        step for dialect, name in transcripts() if dialect == "deferred" for step in transcript(dialect, name).steps
-    ]
-    return [spoken(step) for step in found if step.kind == "S"]
-
-
-def spoken(step: Step) -> bytes:
-    return b"".join([b"0123456789" if isinstance(part, Id) else part for part in step.text]).removesuffix(b"\n")
-
-
-def pattern(answer: str) -> re.Pattern[bytes]:
-    pieces = [re.escape(piece) for piece in PLACE.split(answer)]
-    return re.compile("(?s:.*)".join(pieces).encode())
-
-
-# Said by brokers that know who is asking; test_deferred.py has it.
-NOT_YET_HEARD = {"permission denied"}
-
-
-def test_every_answer_on_the_page_is_heard_in_a_transcript() -> None:
-    answers = documented()
-    assert len(answers) == 13
-    lines = heard()
-    silent = {answer for answer in answers if not any(pattern(answer).fullmatch(line) for line in lines)}
-    assert silent == NOT_YET_HEARD
-
-
-def test_every_answer_in_a_transcript_is_on_the_page() -> None:
-    patterns = [pattern(answer) for answer in documented()]
-    assert [line for line in heard() if not any(known.fullmatch(line) for known in patterns)] == []
-
-
-def test_every_word_of_the_session_is_on_the_page() -> None:
-    words = {value for name, value in vars(deferred).items() if isinstance(value, bytes) and value.endswith(b"\n")}
-    words |= set(deferred.REFUSALS.values())
-    assert {word.decode().removesuffix("\n") for word in words} <= documented()
-
-
-def test_every_request_on_the_page_is_made_in_a_transcript() -> None:
-    requests = re.findall(r"^    ([A-Z]+)", DEFERRED, re.MULTILINE)
-    assert set(requests) == {verb.decode() for verb in deferred.VERBS}
+@every_dialect
+def test_a_page_tells_of_its_place_among_the_others_and_of_its_ancestor(dialect: Dialect) -> None:
+    assert section(page(dialect.name), "Together with other dialects")
+    assert re.search(r"^## Where it differs from \w+$", page(dialect.name), re.MULTILINE)

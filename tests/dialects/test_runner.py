@@ -50,24 +50,63 @@ WRONG = {
 }
 
 
-def play(source: str, way: str, broker: str) -> None:
-    Runner("deferred", parse(source), WAYS[way], BROKERS[broker]).play()
+RIGHT_BYTES = """\
+B: declare q max_length=2
+A: ok
+C: 70 0001 0000 01 0001 0001 "k" "a" "q"
+C: 70 0001 0000 00 0001 0002 "k" "bb" "q"
+C: 70 0001 0000 01 0001 0001 "l" "c" "q"
+C2: 50 0001 "q"
+S2: 0002
+S2: 0001 0001 "k" "a"
+S2: 0001 0002 "k" "bb"
+C2: 73 0001 "q"
+C2: 41
+@+500ms
+S2: 0001
+S2: 0001 0001 "l" "c"
+C: 00
+S: !close
+"""
+
+WRONG_BYTES = {
+    "another byte": ('"k" "a"\nS2', '"k" "b"\nS2'),
+    "another length": ("S2: 0001 0002", "S2: 0001 0001"),
+    "a packet that nobody expects": ('S2: 0001 0001 "l" "c"\n', ""),
+    "a packet that does not come": ('S2: 0001 0002 "k" "bb"\n', 'S2: 0001 0002 "k" "bb"\nS2: 0000\n'),
+    "packets in another order": (
+        'S2: 0001 0001 "k" "a"\nS2: 0001 0002 "k" "bb"',
+        'S2: 0001 0002 "k" "bb"\nS2: 0001 0001 "k" "a"',
+    ),
+    "no beat": ("@+500ms", "@+499ms"),
+    "an end that does not come": ("C: 00", "C: 41"),
+}
+
+# of each notation: a dialect, a transcript that is right, and what may be wrong in it
+CASES = {"lines": ("deferred", RIGHT, WRONG), "bytes": ("pinpriq", RIGHT_BYTES, WRONG_BYTES)}
+MISTAKES = [(notation, wrong) for notation, (_, _, planted) in CASES.items() for wrong in planted]
+
+
+def play(source: str, way: str, broker: str, notation: str = "lines") -> None:
+    Runner(CASES[notation][0], parse(source, notation), WAYS[way], BROKERS[broker]).play()
 
 
 @pytest.mark.parametrize("broker", BROKERS)
 @pytest.mark.parametrize("way", WAYS)
-def test_a_right_transcript_passes(way: str, broker: str) -> None:
-    play(RIGHT, way, broker)
+@pytest.mark.parametrize("notation", CASES)
+def test_a_right_transcript_passes(notation: str, way: str, broker: str) -> None:
+    play(CASES[notation][1], way, broker, notation)
 
 
 @pytest.mark.parametrize("broker", ["prompt", "late 0"])
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_one_does_not(wrong: str, way: str, broker: str) -> None:
-    right, planted = WRONG[wrong]
-    assert right in RIGHT
+@pytest.mark.parametrize(("notation", "wrong"), MISTAKES)
+def test_a_wrong_one_does_not(notation: str, wrong: str, way: str, broker: str) -> None:
+    _, source, planted = CASES[notation]
+    right, mistake = planted[wrong]
+    assert right in source
     with pytest.raises(Disagreement):
-        play(RIGHT.replace(right, planted, 1), way, broker)
+        play(source.replace(right, mistake, 1), way, broker, notation)
 
 
 def test_a_disagreement_says_where_and_what() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.transcript import BadTranscript, Id, Step, parse, text
+from tests.dialects.transcript import BadTranscript, Id, Step, in_bytes, parse, text
 
 
 def test_options_come_before_the_first_step_and_comments_anywhere() -> None:
@@ -45,6 +45,32 @@ def test_a_line_may_be_empty() -> None:
 )
 def test_a_text_means(written: str, meant: tuple[bytes | Id, ...]) -> None:
     assert text(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("70 0001 ff", (b"\x70\x00\x01\xff",)),
+        ('0001 "k" 00', (b"\x00\x01k\x00",)),
+        ('"two words" "" "x"', (b"two wordsx",)),
+        (r'"<q*3>\n\xff"', (b"qqq\n\xff",)),
+        ('01 "<id:a>" 02 03', (b"\x01", Id("a"), b"\x02\x03")),
+    ],
+)
+def test_bytes_are_hex_digits_and_quoted_texts(written: str, meant: tuple[bytes | Id, ...]) -> None:
+    assert in_bytes(written, True) == meant
+
+
+def test_in_bytes_nothing_is_added_and_a_backslash_leaves_the_request_open() -> None:
+    found = parse('C: 70 00\\\nC: 01 "q"\nS: 0000\nC: !eof', "bytes").steps
+    assert [step.text for step in found] == [(b"\x70\x00",), (b"\x01q",), (b"\0\0",), ()]
+    assert [step.whole for step in found] == [False, True, True, True]
+
+
+@pytest.mark.parametrize("wrong", ["C: 7", "C: 70x", "C: 7 0", "C: FF", "C: q", 'C: "q', 'C: 70"q"x', "S:", "C: \\"])
+def test_what_is_neither_is_refused(wrong: str) -> None:
+    with pytest.raises(BadTranscript):
+        parse(wrong, "bytes")
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import pytest
 
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
 from tests.broker.desks import Desk, EngineDesk, LateDesk, MakeDesk
+from tests.dialects.folders import FOLDER, transcript, transcripts
 from tests.dialects.runner import Runner
-from tests.dialects.transcript import Transcript, read
 from tests.dialects.ways import WAYS
-
-FOLDER = Path(__file__).parent / "transcripts"
 
 
 def late(seed: int) -> MakeDesk:
@@ -25,15 +20,6 @@ def late(seed: int) -> MakeDesk:
 
 
 BROKERS: dict[str, MakeDesk] = {"prompt": EngineDesk} | {f"late {seed}": late(seed) for seed in range(3)}
-
-
-def transcripts() -> list[tuple[str, str]]:
-    return [(path.parent.name, path.stem) for path in sorted(FOLDER.glob("*/*.txt"))]
-
-
-@cache
-def transcript(dialect: str, name: str) -> Transcript:
-    return read(FOLDER / dialect / f"{name}.txt")
 
 
 @pytest.mark.parametrize("broker", BROKERS)

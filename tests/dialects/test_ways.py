@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.dialects.test_transcripts import transcript, transcripts
+from tests.dialects.folders import transcript, transcripts
 from tests.dialects.transcript import Id, Step, parse
 from tests.dialects.ways import WAYS, byte_by_byte, pipelined, with_trailing_data
 
@@ -61,6 +61,17 @@ def test_trailing_data_is_the_beginning_of_the_next_request_of_the_same_connecti
         b"ADD 0 something long\nRESERVE",
         b"STATS\n" + CUT_OFF,
         b"\n" + CUT_OFF,
+    ]
+
+
+def test_trailing_data_never_makes_the_next_request_whole() -> None:
+    steps = parse("C: 50 0000\nS: 0000\nC: 41\nC: 73 0000\nC: 75 0000", "bytes").steps
+    sent_ahead = [step.text for step in with_trailing_data(steps, b"\x70") if step.kind == "C"]
+    assert [b"".join([part for part in text if isinstance(part, bytes)]) for text in sent_ahead] == [
+        b"\x50\0\0",
+        b"\x41\x73\0",
+        b"\0\x75\0",
+        b"\0\x70",
     ]
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 OPTION = re.compile(r"([a-z_]+): (.*)")
 STEP = re.compile(r"([CS])(\d?):(?: (.*))?")
 TIME = re.compile(r"@\+(\d+)(us|ms|s|m|h|d)")
 OTHER = re.compile(r"([BA]): (.*)")
+OPEN_END = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 SPECIAL = re.compile(r"<id:(\w+)>|<(.)\*(\d+)>|\\(x[0-9a-f]{2}|[nrt0s\\])")
+BYTES = re.compile(r'"([^"]*)"|((?:[0-9a-f]{2})+)(?!\S)')
 
 UNITS_US = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "s": b" ", "\\": b"\\"}
@@ -29,17 +30,19 @@ class Id:
 
 
 Text = tuple[bytes | Id, ...]
+Notation = Callable[[str, bool], Text]  # what is written, and whether it is whole
 
 
 @dataclass(frozen=True)
 class Step:
-    """`kind`: C, S, B, A, @ or one of the events `open`, `eof`, `close`, `closed`."""
+    """`kind`: C, S, B, A, @ or one of the events `open`, `eof`, `close`, `closed`. `whole`: no request is left open."""
 
     line: int
     kind: str
     connection: int = 0
     text: Text = ()
     time_us: int = 0
+    whole: bool = True
 
     def ids(self) -> set[str]:
         return {part.name for part in self.text if isinstance(part, Id)}
@@ -51,11 +54,7 @@ class Transcript:
     steps: tuple[Step, ...]
 
 
-def read(path: Path) -> Transcript:
-    return parse(path.read_text("utf-8"))
-
-
-def parse(source: str) -> Transcript:
+def parse(source: str, notation: str = "lines") -> Transcript:
     options: dict[str, str] = {}
     steps: list[Step] = []
     for number, line in enumerate(source.split("\n"), start=1):
@@ -65,11 +64,11 @@ def parse(source: str) -> Transcript:
         if option is not None and not steps:
             options[option[1]] = option[2]
         else:
-            steps.append(_step(number, line))
+            steps.append(_step(number, line, NOTATIONS[notation]))
     return Transcript(options, tuple(steps))
 
 
-def _step(number: int, line: str) -> Step:
+def _step(number: int, line: str, spoken: Notation) -> Step:
     if (time := TIME.fullmatch(line)) is not None:
         return Step(number, "@", time_us=int(time[1]) * UNITS_US[time[2]])
     if (other := OTHER.fullmatch(line)) is not None:
@@ -80,7 +79,11 @@ def _step(number: int, line: str) -> Step:
     side, connection, words = said[1], int(said[2] or 1), said[3] or ""
     if words.startswith("!"):
         return Step(number, _event(number, side, words[1:]), connection)
-    return Step(number, side, connection, _whole_line(side, words))
+    whole = side == "S" or OPEN_END.search(words) is None
+    try:
+        return Step(number, side, connection, spoken(words if whole else words[:-1], whole), whole=whole)
+    except ValueError as error:
+        raise BadTranscript(f"line {number}: {error}") from None
 
 
 def _event(number: int, side: str, name: str) -> str:
@@ -90,9 +93,26 @@ def _event(number: int, side: str, name: str) -> str:
     return events[side, name]
 
 
-def _whole_line(side: str, words: str) -> Text:
-    goes_on = side == "C" and re.search(r"(?<!\\)(?:\\\\)*\\$", words) is not None
-    return text(words[:-1]) if goes_on else (*text(words), b"\n")
+def in_lines(words: str, whole: bool) -> Text:
+    return (*text(words), b"\n") if whole else text(words)
+
+
+def in_bytes(words: str, whole: bool) -> Text:
+    """Bytes that follow each other are one part."""
+    unread = BYTES.sub("", words).strip()
+    if unread or not words.strip():
+        raise ValueError(f"neither hex digits in pairs nor a quoted text: {unread!r}")
+    parts: list[bytes | Id] = []
+    for found in BYTES.finditer(words):
+        for part in text(found[1]) if found[2] is None else (bytes.fromhex(found[2]),):
+            if parts and isinstance(part, bytes) and isinstance(last := parts[-1], bytes):
+                parts[-1] = last + part
+            else:
+                parts.append(part)
+    return tuple(parts)
+
+
+NOTATIONS: Mapping[str, Notation] = {"lines": in_lines, "bytes": in_bytes}
 
 
 def text(words: str) -> Text:

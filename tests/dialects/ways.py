@@ -72,7 +72,7 @@ def with_trailing_data(steps: Steps, cut_off: bytes) -> Steps:
             follower = _next(out, at)
             ahead: Text = ()
             if follower < 0:
-                ahead = (cut_off,) if step.text[-1] == b"\n" else ()
+                ahead = (cut_off,) if step.whole else ()
             else:
                 ahead, rest = _split(out[follower].text)
                 out[follower] = replace(out[follower], text=rest)
@@ -92,10 +92,12 @@ def _next(steps: list[Step], at: int) -> int:
 
 
 def _split(text: Text) -> tuple[Text, Text]:
+    """Never the last byte: with it a request would be whole before its turn."""
     first = text[0]
-    if not isinstance(first, bytes) or first == b"\n":
+    if not isinstance(first, bytes):
         return (), text
-    return (first[:AHEAD_MAX],), (first[AHEAD_MAX:], *text[1:])
+    ahead = first[: AHEAD_MAX if len(text) > 1 else min(AHEAD_MAX, len(first) - 1)]
+    return (ahead,), (first[len(ahead) :], *text[1:])
 
 
 def whole(data: bytes) -> list[bytes]:

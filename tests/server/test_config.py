@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.dialects import settings
+from penstock.dialects.table import DIALECTS
 from penstock.server.config import Config, load
 from penstock.server.kinds import Address
 from penstock.server.options import (
@@ -25,22 +27,29 @@ from penstock.server.problems import ConfigError
 DEFERRED = LISTENERS["deferred"]
 IDLE_TIMEOUT = OPTIONS["dialect.deferred.idle_timeout_s"]
 
-# option -> (what a flag says, what the environment says, what the file says), and what each of them means
-SAYINGS: Mapping[str, tuple[tuple[object, object], tuple[str, object], tuple[str, object]]] = {
+# what a flag says, what the environment says, what the file says; and what each of them means
+Sayings = tuple[tuple[object, object], tuple[str, object], tuple[str, object]]
+
+# kind of a dialect's setting -> what may be said of it
+OF_KIND: Mapping[str, Sayings] = {
+    settings.TEXT: (("a", "a"), ("b", "b"), ('"c"', "c")),
+    settings.SECONDS: (("1", 1_000_000), ("0.5", 500_000), ("2.5", 2_500_000)),
+    settings.COUNT: ((1, 1), ("2", 2), ("3", 3)),
+}
+OF_A_LISTENER: Sayings = (
+    ("127.0.0.1:1", Address("127.0.0.1", 1)),
+    ("[::1]:2", Address("::1", 2)),
+    ('"localhost:0"', Address("localhost", 0)),
+)
+
+SAYINGS: Mapping[str, Sayings] = {
     "data": (("a", "a"), ("b", "b"), ('"c"', "c")),
     "confirm": (("ready", "ready"), ("write", "write"), ('"sync"', "sync")),
     "broker": (("embedded", "embedded"), ("embedded", "embedded"), ('"embedded"', "embedded")),
     "insecure": ((True, True), ("false", False), ("true", True)),
     "sync_interval_ms": (("1", 1), ("2", 2), ("3", 3)),
-    "listen.deferred": (
-        ("127.0.0.1:1", Address("127.0.0.1", 1)),
-        ("[::1]:2", Address("::1", 2)),
-        ('"localhost:0"', Address("localhost", 0)),
-    ),
-    "dialect.deferred.queue": (("a", "a"), ("b", "b"), ('"c"', "c")),
-    "dialect.deferred.stuck_timeout_s": (("1", 1_000_000), ("0.5", 500_000), ("2.5", 2_500_000)),
-    "dialect.deferred.stuck_attempts": ((1, 1), ("2", 2), ("3", 3)),
-    "dialect.deferred.idle_timeout_s": (("1", 1_000_000), ("2", 2_000_000), ("3", 3_000_000)),
+    **{f"listen.{row.name}": OF_A_LISTENER for row in DIALECTS},
+    **{f"dialect.{row.name}.{one.name}": OF_KIND[one.kind] for row in DIALECTS for one in row.settings},
     "limits.connections": (("1", 1), ("2", 2), ("3", 3)),
     "limits.output_cap_bytes": (("65536", 65_536), ("65537", 65_537), ("65538", 65_538)),
     "limits.segment_bytes": (("65536", 65_536), ("65537", 65_537), ("65538", 65_538)),
@@ -76,8 +85,8 @@ def test_flag_over_environment_over_file_over_default(option: Option[object], tm
     file = written(tmp_path, f"{option.key} = {line}")
     flags: dict[str, object] = {option.key: flag}
     environ = {option.environment: variable}
-    if option.key == "listen.deferred":
-        flags = {"listen": [f"deferred={flag}"]}
+    if option in LISTENERS.values():
+        flags = {"listen": [f"{option.key.removeprefix('listen.')}={flag}"]}
     steps: list[tuple[Config, object, str]] = [
         (load({}, {}, None), option.default, "default"),
         (load({}, {}, file), line_means, f"file {file}"),
@@ -126,7 +135,8 @@ def test_flags_and_variables_are_named_after_the_place_in_the_file() -> None:
 
 
 def test_with_no_listener_named_all_open_at_their_defaults() -> None:
-    assert load({}, {}, None).listeners() == {"deferred": Address("127.0.0.1", 12_000)}
+    expected = {row.name: Address("127.0.0.1", row.port) for row in DIALECTS}
+    assert load({}, {}, None).listeners() == expected
 
 
 def test_a_named_listener_opens_where_it_is_told() -> None:
@@ -134,9 +144,9 @@ def test_a_named_listener_opens_where_it_is_told() -> None:
     assert config.listeners() == {"deferred": Address("::1", 0)}
 
 
-@pytest.mark.parametrize("name", ["etzel", "admin", "nonsense"])
+@pytest.mark.parametrize("name", ["admin", "nonsense"])
 def test_a_listener_this_version_does_not_have_is_refused(name: str, tmp_path: Path) -> None:
-    told = f"this version has no listener `{name}`; it has: deferred"
+    told = f"this version has no listener `{name}`; it has: {', '.join(row.name for row in DIALECTS)}"
     assert wrong({"listen": [f"{name}=127.0.0.1:1"]}, {}, None) == [f"flag --listen {name}=127.0.0.1:1: {told}"]
     assert wrong_file(tmp_path, f'[listen]\n{name} = "127.0.0.1:1"') == [f"FILE, listen.{name}: {told}"]
 
@@ -240,9 +250,7 @@ def test_a_slip_of_the_pen_in_the_environment_is_only_a_warning() -> None:
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e99", "x"])
 def test_a_duration_that_is_none_is_refused(value: str) -> None:
     (problem,) = wrong({}, {IDLE_TIMEOUT.environment: value}, None)
-    assert problem.startswith(
-        f"dialect.deferred.idle_timeout_s (environment {IDLE_TIMEOUT.environment}): must"
-    )
+    assert problem.startswith(f"dialect.deferred.idle_timeout_s (environment {IDLE_TIMEOUT.environment}): must")
 
 
 def test_a_whole_number_is_not_true() -> None:

@@ -16,6 +16,7 @@ from penstock.engine.rules import PolicyBook
 from penstock.journal.disk import Disk
 from penstock.journal.journal import Journal, SyncTicket
 from penstock.journal.recovery import Recovery, recover
+from penstock.model import stages
 from penstock.model.contract import Broker, Session
 from penstock.model.limits import SEGMENT_BYTES
 
@@ -55,6 +56,8 @@ class Embedded:
         if self._paused:
             self._paused = False
             self._engine.woken(now_us)
+        quick = not self._covered and self.journal.last_sync_us < INLINE_SYNC_US
+        self._outbox.reach = stages.SYNC if quick else stages.WRITE
         self._engine.advance(now_us)
 
     def woken(self) -> None:
@@ -64,6 +67,9 @@ class Embedded:
     def commit(self) -> None:
         """Writes, syncs where that is quick, and says all that is durable enough by then."""
         self._write()
+        if self._outbox.promised:
+            self._outbox.promised = False
+            self.journal.sync()
         synced: list[Entry] = []
         if self.wants_sync():
             if self.journal.last_sync_us < INLINE_SYNC_US:

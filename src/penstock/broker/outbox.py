@@ -11,7 +11,7 @@ from typing import Final
 from mypy_extensions import i64
 
 from penstock.model import stages
-from penstock.model.contract import Out, Session
+from penstock.model.contract import Out, Session, owed_for
 from penstock.model.message import Message
 
 
@@ -69,35 +69,49 @@ class Outbox(Out):
         self._written: list[Entry] = []
         self._synced: list[Entry] = []
         self._clients: dict[int, Session] = {}
+        self.reach: i64 = -1  # the stage that this tick's commit is sure to reach
+        self.promised: bool = False  # something was said that only a sync makes true
 
     # -- what the engine says
 
     def answer(self, session: Session, token: i64, stage: i64, code: i64, message: Message | None, number: i64) -> None:
         if message is not None:
             session.owed += len(message.body)
-        entry = (session, token, code, message, number, None)
-        if stage == stages.SYNC:
-            self._synced.append(entry)
-        elif stage == stages.WRITE:
-            self._written.append(entry)
-        else:
-            self._ready.append(entry)
+        if session.prompt and stage <= self.reach:
+            if stage == stages.SYNC:
+                self.promised = True
+            try:
+                session.answered(token, code, message, number)
+            except Exception as error:
+                session.wire.fail(error)
+            return
+        self._list(stage).append((session, token, code, message, number, None))
 
     def answer_with(self, session: Session, token: i64, stage: i64, code: i64, value: object) -> None:
-        self._list(stage).append((session, token, code, None, 0, Value(value)))
+        session.owed += owed_for(value)
+        self._later(session, token, stage, code, Value(value))
 
     def push(self, session: Session, stage: i64, queue: bytes, messages: list[Message]) -> None:
-        self._list(stage).append((session, 0, 0, None, 0, Push(queue, messages)))
+        session.owed += owed_for(messages)
+        self._later(session, 0, stage, 0, Push(queue, messages))
 
     def wake(self, session: Session, token: i64) -> None:
-        self._list(self._confirm).append((session, token, 0, None, 0, _WAKE))
+        self._later(session, token, self._confirm, 0, _WAKE)
 
     def notice(self, client_id: int, stage: i64, label: int) -> None:
         """Stages of durability come when they are reached, turns of a life when they are confirmed."""
         session = self._clients.get(client_id)
         if session is not None:
             when = stage if stage <= stages.SYNC else self._confirm
-            self._list(when).append((session, stage, 0, None, 0, Notice(label)))
+            self._later(session, stage, when, 0, Notice(label))
+
+    def _later(self, session: Session, token: i64, stage: i64, code: i64, said: Said) -> None:
+        entry: Entry = (session, token, code, None, 0, said)
+        if session.prompt and stage <= self.reach:
+            self.promised = self.promised or stage == stages.SYNC
+            say([entry])
+        else:
+            self._list(stage).append(entry)
 
     # -- who is told notices
 

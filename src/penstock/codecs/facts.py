@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+from librt.strings import BytesWriter, write_i64_le
 from mypy_extensions import i64
 
 from penstock.model import facts
@@ -16,7 +17,6 @@ from penstock.model.message import Message, Origin
 # kind flags dialect reason | queue | message | due_us expires_us lease_us | number | holder | body key extra lengths
 RECORD: Final = struct.Struct("<BBBBIqqqqqqIHH")
 RECORD_BYTES: Final = 64
-_pack_record: Final = RECORD.pack
 
 # Extras: tag u8, length u16, bytes; in the order of the tags.
 _EXTRA: Final = struct.Struct("<BH")
@@ -75,51 +75,45 @@ class FactBatch:
 
     def __init__(self) -> None:
         self.count: i64 = 0
-        self._records: list[bytes] = []
-        self._heap: list[bytes] = []
+        self._records: BytesWriter = BytesWriter()
+        self._heap: BytesWriter = BytesWriter()
 
     def clear(self) -> None:
         self.count = 0
-        self._records = []
-        self._heap = []
+        self._records.truncate(0)
+        self._heap.truncate(0)
 
     def payload(self) -> bytes:
         """Records, then heap; the heap is padded with zeros to a multiple of eight bytes."""
-        return b"".join([*self._records, *self._heap, bytes(-self.heap_bytes() & 7)])
+        return b"".join((self._records.getvalue(), self._heap.getvalue(), bytes(-self.heap_bytes() & 7)))
 
     def heap_bytes(self) -> int:
-        return sum(map(len, self._heap))
+        return len(self._heap)
 
     def published(self, message: Message) -> None:
         key = message.key
-        extra = b"" if message.origin is None else encode_origin(message.origin)
-        flags = facts.PARKED_FLAG if message.parked else 0
+        flags: i64 = facts.PARKED_FLAG if message.parked else 0
+        key_bytes: i64 = 0
+        heap = self._heap
         if key is not None:
             flags |= facts.KEYED_FLAG
-            if key:
-                self._heap.append(key)
-        body = message.body
-        self._heap.append(body)
-        if extra:
-            self._heap.append(extra)
-        self.count += 1
-        self._records.append(
-            _pack_record(
-                facts.PUBLISHED,
-                flags,
-                message.dialect,
-                0,
-                message.queue_id,
-                message.order,
-                message.ready_us,
-                message.expires_us,
-                message.lease_us,
-                message.priority,
-                0,
-                len(body),
-                len(key) if key else 0,
-                len(extra),
-            )
+            key_bytes = len(key)
+            heap.write(key)
+        heap.write(message.body)
+        extra_bytes: i64 = 0
+        if message.origin is not None:
+            extra = encode_origin(message.origin)
+            extra_bytes = len(extra)
+            heap.write(extra)
+        self._record(
+            facts.PUBLISHED | flags << 8 | message.dialect << 16 | message.queue_id << 32,
+            message.order,
+            message.ready_us,
+            message.expires_us,
+            message.lease_us,
+            message.priority,
+            0,
+            len(message.body) | key_bytes << 32 | extra_bytes << 48,
         )
 
     def moved(
@@ -134,38 +128,43 @@ class FactBatch:
         holder: i64,
     ) -> None:
         """Any later turn of a message's life."""
-        self.count += 1
-        self._records.append(
-            _pack_record(
-                kind,
-                flags,
-                dialect,
-                reason,
-                message.queue_id,
-                message.order,
-                due_us,
-                0,
-                lease_us,
-                message.deliveries,
-                holder,
-                0,
-                0,
-                0,
-            )
+        self._record(
+            kind | flags << 8 | dialect << 16 | reason << 24 | message.queue_id << 32,
+            message.order,
+            due_us,
+            0,
+            lease_us,
+            message.deliveries,
+            holder,
+            0,
         )
 
     def queue_changed(self, kind: i64, queue_id: i64, dialect: i64, name: bytes, policy: bytes) -> None:
         """Declared, set, removed, paused, resumed: the name is the key, the policy the body."""
-        self._heap.append(name)
-        self._heap.append(policy)
-        self.count += 1
-        self._records.append(_pack_record(kind, 0, dialect, 0, queue_id, 0, 0, 0, 0, 0, 0, len(policy), len(name), 0))
+        self._heap.write(name)
+        self._heap.write(policy)
+        lengths: i64 = len(policy) | len(name) << 32
+        self._record(kind | dialect << 16 | queue_id << 32, 0, 0, 0, 0, 0, 0, lengths)
 
     def server_changed(self, kind: i64, next_seq: i64, note: bytes) -> None:
         """Started or woken: `message` holds the first message number that may be given out from here on."""
-        self._heap.append(note)
+        self._heap.write(note)
+        self._record(kind, next_seq, 0, 0, 0, 0, 0, len(note))
+
+    def _record(
+        self, what: i64, message: i64, due_us: i64, expires_us: i64, lease_us: i64, number: i64, holder: i64, sizes: i64
+    ) -> None:
+        """Eight words. The first packs kind, flags, dialect, reason and queue, the last the lengths in the heap."""
         self.count += 1
-        self._records.append(_pack_record(kind, 0, 0, 0, 0, next_seq, 0, 0, 0, 0, 0, len(note), 0, 0))
+        records = self._records
+        write_i64_le(records, what)
+        write_i64_le(records, message)
+        write_i64_le(records, due_us)
+        write_i64_le(records, expires_us)
+        write_i64_le(records, lease_us)
+        write_i64_le(records, number)
+        write_i64_le(records, holder)
+        write_i64_le(records, sizes)
 
 
 def read_facts(payload: bytes, count: int, heap_bytes: int, first: int, at_us: int) -> list[Fact]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
+from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock.model.limits import SEQ_BITS
@@ -18,8 +19,8 @@ ALPHABET: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 _PAIR: Final[i64] = 62 * 62
 _ONES: Final = [bytes((letter,)) for letter in ALPHABET]
 _PAIRS: Final = [bytes((high, low)) for high in ALPHABET for low in ALPHABET]
-_ONE_VALUES: Final = {one: value for value, one in enumerate(_ONES)}
-_PAIR_VALUES: Final = {pair: value for value, pair in enumerate(_PAIRS)}
+_NO_DIGIT: Final[i64] = 255
+_DIGITS: Final = bytes([ALPHABET.find(bytes((byte,))) & 255 for byte in range(256)])
 
 _HALF: Final[i64] = SEQ_BITS // 2  # a half, and a half times a multiplier, are small integers everywhere
 _MASK: Final[i64] = (1 << (SEQ_BITS // 2)) - 1
@@ -41,6 +42,12 @@ class Ids:
         self._times_4: i64 = keys[7] | 0x10000001
 
     def show(self, seq: i64) -> bytes:
+        shown = BytesWriter()
+        self.write(shown, seq)
+        return shown.getvalue()
+
+    def write(self, out: BytesWriter, seq: i64) -> None:
+        """`show`, into something longer."""
         left: i64 = seq >> _HALF
         right: i64 = seq & _MASK
         product: i64 = (right ^ self._add_1) * self._times_1
@@ -51,27 +58,18 @@ class Ids:
         left ^= (product ^ product >> _HALF) & _MASK
         product = (left ^ self._add_4) * self._times_4
         right ^= (product ^ product >> _HALF) & _MASK
-        a: i64 = left // _PAIR
-        b: i64 = right // _PAIR
-        return (
-            _ONES[a // _PAIR]
-            + _PAIRS[a % _PAIR]
-            + _PAIRS[left % _PAIR]
-            + _ONES[b // _PAIR]
-            + _PAIRS[b % _PAIR]
-            + _PAIRS[right % _PAIR]
-        )
+        _write_half(out, left)
+        _write_half(out, right)
 
     def seq(self, shown: bytes) -> i64:
         """The number behind an id; -1 for what is no id of ours."""
-        if len(shown) != ID_CHARACTERS:
-            return -1
-        try:
-            left: i64 = (_ONE_VALUES[shown[:1]] * _PAIR + _PAIR_VALUES[shown[1:3]]) * _PAIR + _PAIR_VALUES[shown[3:5]]
-            right: i64 = (_ONE_VALUES[shown[5:6]] * _PAIR + _PAIR_VALUES[shown[6:8]]) * _PAIR + _PAIR_VALUES[shown[8:]]
-        except KeyError:
-            return -1
-        if left > _MASK or right > _MASK:
+        return self.seq_at(shown, 0) if len(shown) == ID_CHARACTERS else -1
+
+    def seq_at(self, data: bytes, at: i64) -> i64:
+        """The number behind the ten characters at a place, which must be there."""
+        left = _read_half(data, at)
+        right = _read_half(data, at + 5)
+        if left < 0 or right < 0:
             return -1
         product: i64 = (left ^ self._add_4) * self._times_4
         right ^= (product ^ product >> _HALF) & _MASK
@@ -82,3 +80,22 @@ class Ids:
         product = (right ^ self._add_1) * self._times_1
         left ^= (product ^ product >> _HALF) & _MASK
         return left << _HALF | right
+
+
+def _write_half(out: BytesWriter, half: i64) -> None:
+    """Five characters, the first of them the largest."""
+    high: i64 = half // _PAIR
+    out.write(_ONES[high // _PAIR])
+    out.write(_PAIRS[high % _PAIR])
+    out.write(_PAIRS[half % _PAIR])
+
+
+def _read_half(data: bytes, at: i64) -> i64:
+    """-1 for what no half is written as."""
+    half: i64 = 0
+    for place in range(at, at + 5):
+        digit: i64 = _DIGITS[data[place]]
+        if digit == _NO_DIGIT:
+            return -1
+        half = half * 62 + digit
+    return half if half <= _MASK else -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from penstock.dialects import deferred
+from penstock.dialects import deferred, pinpriq
 from penstock.dialects.context import Context
 from penstock.dialects.settings import Setting
 from penstock.model.contract import Session
@@ -25,7 +25,12 @@ class Dialect(NamedTuple):
     policies: Callable[[Mapping[str, object]], list[tuple[bytes, Policy]]]  # what the settings say of queues
 
 
+def no_policies(options: Mapping[str, object]) -> list[tuple[bytes, Policy]]:
+    return []
+
+
 DIALECTS: Final = (
+    Dialect("pinpriq", int(pinpriq.NUMBER), "tcp", 7_070, pinpriq.PinpriqSession, Policy(), (), no_policies),
     Dialect(
         "deferred",
         int(deferred.NUMBER),

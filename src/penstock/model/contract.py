@@ -10,7 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
-from penstock.model.limits import OWED_BYTES_MAX
+from penstock.model.limits import MESSAGE_OVERHEAD, OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
@@ -48,8 +48,9 @@ class Session:
 
     dialect: i64
     client_id: i64  # who it is, where the dialect has names for clients; 0: nobody
-    owed: i64  # bytes of bodies in answers under way: the broker adds, the session takes away
+    owed: i64  # bytes of bodies in answers and pushes under way: the broker adds, the session takes away
     wire: Wire  # set by the connection
+    prompt: bool  # its words leave only after the tick's commit: it is told at once what that commit will cover
     held: bool  # input is held back: `resume` goes on with it
 
     def __init__(self, dialect: i64) -> None:
@@ -58,6 +59,7 @@ class Session:
         self.owed = 0
         self.held = False
         self.wire = NO_WIRE
+        self.prompt = False
 
     # -- the connection's side
 
@@ -116,13 +118,21 @@ class Session:
         raise NotImplementedError
 
 
+def owed_for(value: object) -> i64:
+    """What a list of messages adds to `owed`: an empty body counts too. Whatever else is answered adds nothing."""
+    owed: i64 = 0
+    if isinstance(value, list):
+        for one in value:
+            if isinstance(one, Message):
+                owed += len(one.body) + MESSAGE_OVERHEAD
+    return owed
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Out:
     """Where an engine puts what is to be said; it is said when durable enough."""
 
-    def answer(
-        self, session: Session, token: i64, stage: i64, code: i64, message: Message | None, number: i64
-    ) -> None:
+    def answer(self, session: Session, token: i64, stage: i64, code: i64, message: Message | None, number: i64) -> None:
         raise NotImplementedError
 
     def answer_with(self, session: Session, token: i64, stage: i64, code: i64, value: object) -> None:
@@ -182,9 +192,7 @@ class Broker:
         """Answers OK with the message and its deliveries; EMPTY, NO_QUEUE. With `mates`: a list."""
         raise NotImplementedError
 
-    def finish(
-        self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64
-    ) -> None:
+    def finish(self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64) -> None:
         """Answers OK or NO_MESSAGE, with the number."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from penstock.model.contract import Broker, Session
+from penstock.model.contract import Broker, Session, owed_for
 from penstock.model.message import Message
 from penstock.server.tick import Heart
 
@@ -58,6 +58,7 @@ class AskingSession(Session):
         self._settle(token, Outcome(code, message, number, None))
 
     def answered_with(self, token: int, code: int, value: object) -> None:
+        self.owed -= owed_for(value)
         self._settle(token, Outcome(code, None, 0, value))
 
     def _settle(self, token: int, outcome: Outcome) -> None:

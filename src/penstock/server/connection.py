@@ -72,9 +72,8 @@ class Connection(Wire, asyncio.BufferedProtocol):
         except Exception as error:
             self.fail(error)
             return
-        if session.held and self._transport is not None:
-            self._transport.pause_reading()
-            self._listener.holding.add(self)
+        if session.held:
+            self._hold_back()
 
     def eof_received(self) -> bool:
         """True keeps the connection half open: what was asked is still answered."""
@@ -140,7 +139,14 @@ class Connection(Wire, asyncio.BufferedProtocol):
         if session.wants_close():
             self.end()
         elif session.held:
+            self._hold_back()
             self._go_on(session)
+
+    def _hold_back(self) -> None:
+        """Nothing more is read while the session has input it does not take."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+            self._listener.holding.add(self)
 
     def _go_on(self, session: Session) -> None:
         """Held-back input waits until the answers under way are few and the client has read the others.

@@ -1,0 +1,254 @@
+"""The dialect `pinpriq`: packets over TCP, priorities, key mates and credits. docs/dialects/pinpriq.md specifies it.
+
+A push has no answer. One that finds no room is kept and tried again at every beat; nothing behind it is read until it
+is in, and a connection that waits too long for room is closed.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from mypy_extensions import i64
+
+from penstock.dialects.context import Context
+from penstock.dialects.ordered import OrderedSession
+from penstock.model import codes
+from penstock.model.contract import owed_for
+from penstock.model.limits import MILLISECOND_US, ROOM_WAIT_US
+from penstock.model.message import Message
+from penstock.model.options import Publishing, Taking
+
+NUMBER: Final[i64] = 2
+
+PUSH: Final[i64] = 0x70
+POP: Final[i64] = 0x50
+SUBSCRIBE: Final[i64] = 0x73
+UNSUBSCRIBE: Final[i64] = 0x75
+CREDIT: Final[i64] = 0x41
+
+# After the opcode: lengths of queue name, ttl in ms, priority, lengths of key and payload; or the name's length alone.
+_PUSH: Final = struct.Struct(">xHHBHH")
+_PUSH_BYTES: Final[i64] = 10
+_NAME: Final = struct.Struct(">xH")
+_NAME_BYTES: Final[i64] = 3
+_PACKET: Final = struct.Struct(">HH")
+_COUNT: Final = struct.Struct(">H")
+NO_PACKETS: Final = b"\0\0"
+
+BEST: Final[i64] = 256  # priority p of 1…255 counts as this less p; 0 is parked
+
+_TAKING: Final = Taking(newest=True, mates=True)
+
+
+class Push:
+    """A packet on its way in."""
+
+    __slots__ = ("body", "options", "queue", "stuck")
+
+    def __init__(self, queue: bytes, body: bytes, options: Publishing) -> None:
+        self.queue: bytes = queue
+        self.body: bytes = body
+        self.options: Publishing = options
+        self.stuck: bool = False  # it has found no room
+
+
+class PinpriqSession(OrderedSession):
+    """One connection. Pops are answered in their order; what credits bring stands between them as it comes."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(NUMBER, context)
+        self._input: bytearray = bytearray()  # not read yet
+        self._needed: i64 = 0  # so long is the request it begins with, at least
+        self._pushes: dict[int, Push] = {}  # by turn: not in yet, as far as is known
+        self._stuck: i64 = 0  # of them, those that have found no room
+        self._refused: i64 = 0  # of those, the ones that wait for the next beat
+        self._refused_us: i64 = 0  # since when nothing came in; 0: there is room
+
+    # -- the connection's side
+
+    def received(self, data: bytes) -> None:
+        if self.ended:
+            return
+        if self._input or self.held:
+            self._input += data
+            if self.held or len(self._input) < self._needed:
+                return
+            data = self._unread()
+        self._go(data)
+
+    def resume(self) -> None:
+        self.held = False
+        self._go(self._unread())
+        if self.ended:
+            self.wire.wake()  # there may be nothing left to answer
+
+    def enough(self) -> bool:
+        return self._stuck != 0 or super().enough()
+
+    def beat(self, now_us: i64) -> None:
+        """Packets without room try again, in their order, once all that is under way has been answered."""
+        if self._refused == 0 or self._refused != len(self._pushes):
+            return
+        if self._refused_us == 0:
+            self._refused_us = now_us
+        if now_us - self._refused_us > ROOM_WAIT_US:
+            self._give_up()
+            return
+        self._refused = 0
+        for turn, push in list(self._pushes.items()):
+            self._publish(turn, push)
+
+    def lost(self) -> None:
+        super().lost()
+        self._input.clear()
+
+    def _give_up(self) -> None:
+        """Closed with packets that never came in: nothing said they had."""
+        turns = list(self._pushes)
+        self._pushes.clear()
+        self._stuck = self._refused = 0
+        for turn in turns:
+            self.say(turn, b"")
+        self.held = False
+        self._close()
+
+    def _close(self) -> None:
+        """What stands behind is not read; what was asked is still answered."""
+        self._input.clear()
+        self.end()
+
+    def _unread(self) -> bytes:
+        data = bytes(self._input)
+        self._input.clear()
+        return data
+
+    def _go(self, data: bytes) -> None:
+        """One request after the other, as far as they are all there."""
+        at: i64 = 0
+        while at < len(data):
+            if self.enough():
+                self.held = True
+                self.wire.wake()
+                break
+            used = self._request(data, at)
+            if used == 0:
+                break
+            at += used
+        if at < len(data):
+            self._input += data[at:]
+
+    # -- requests: each gives the bytes it used; 0: it is not all there
+
+    def _request(self, data: bytes, at: i64) -> i64:
+        opcode: i64 = data[at]
+        if opcode == PUSH:
+            return self._push(data, at)
+        if opcode == CREDIT:
+            return 1 if self._credit() else self._unreadable(data, at)
+        if opcode in (POP, SUBSCRIBE, UNSUBSCRIBE):
+            return self._on_queue(opcode, data, at)
+        return self._unreadable(data, at)
+
+    def _unreadable(self, data: bytes, at: i64) -> i64:
+        """Here it ends: all that follows counts as used."""
+        self._close()
+        return len(data) - at
+
+    def _lacks(self, data: bytes, at: i64, end: i64) -> bool:
+        """The request that would end there is not all there."""
+        self._needed = end - at
+        return end > len(data)
+
+    def _credit(self) -> bool:
+        """A client that will send no more may be gone: nothing is pushed to it."""
+        return self.ended or self.context.broker.credit(self, self.context.confirm)
+
+    def _subscribe(self, queue: bytes) -> bool:
+        return self.ended or self.context.broker.subscribe(self, queue)
+
+    def _push(self, data: bytes, at: i64) -> i64:
+        if self._lacks(data, at, at + _PUSH_BYTES):
+            return 0
+        head: tuple[int, int, int, int, int] = _PUSH.unpack_from(data, at)
+        name_bytes, ttl_ms, priority, key_bytes, body_bytes = head
+        key_at = at + _PUSH_BYTES
+        body_at = key_at + key_bytes
+        name_at = body_at + body_bytes
+        end = name_at + name_bytes
+        if self._lacks(data, at, end):
+            return 0
+        options = Publishing(
+            ttl_us=ttl_ms * MILLISECOND_US,
+            priority=BEST - priority if priority else 0,
+            parked=priority == 0,
+            key=data[key_at:body_at],
+        )
+        turn = self.next_turn()
+        push = self._pushes[turn] = Push(data[name_at:end], data[body_at:name_at], options)
+        self._publish(turn, push)
+        return end - at
+
+    def _publish(self, turn: i64, push: Push) -> None:
+        self.context.broker.publish(self, turn, push.queue, push.body, -1, push.options, self.context.confirm)
+
+    def _on_queue(self, opcode: i64, data: bytes, at: i64) -> i64:
+        name_at = at + _NAME_BYTES
+        if self._lacks(data, at, name_at):
+            return 0
+        name_bytes: i64 = _NAME.unpack_from(data, at)[0]
+        end = name_at + name_bytes
+        if self._lacks(data, at, end):
+            return 0
+        queue = data[name_at:end]
+        broker = self.context.broker
+        if opcode == POP:
+            broker.take(self, self.next_turn(), queue, _TAKING, self.context.confirm)
+        elif opcode == UNSUBSCRIBE:
+            broker.unsubscribe(self, queue)
+        elif not self._subscribe(queue):
+            return self._unreadable(data, at)
+        return end - at
+
+    # -- answers
+
+    def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
+        """Of a push: silence, whatever it is; one without room is kept, one that never fits ends the connection."""
+        push = self._pushes[token]
+        if code == codes.FULL:
+            self._keep(push)
+            return
+        del self._pushes[token]
+        if push.stuck:
+            self._stuck -= 1
+        self._refused_us = 0
+        if code != codes.OK:
+            self._close()
+        self.say(token, b"")
+
+    def _keep(self, push: Push) -> None:
+        self._refused += 1
+        if not push.stuck:
+            push.stuck = True
+            self._stuck += 1
+        self.held = True
+        self.wire.wake()
+
+    def answered_with(self, token: i64, code: i64, value: object) -> None:
+        assert isinstance(value, list)
+        self.owed -= owed_for(value)
+        self.say(token, packets(value) if value else NO_PACKETS)
+
+    def pushed(self, queue: bytes, messages: list[Message]) -> None:
+        self.owed -= owed_for(messages)
+        self.put(packets(messages))
+
+
+def packets(messages: list[Message]) -> bytes:
+    parts = [_COUNT.pack(len(messages))]
+    for message in messages:
+        key = message.key or b""
+        parts.append(_PACKET.pack(len(key), len(message.body)))
+        parts.append(key)
+        parts.append(message.body)
+    return b"".join(parts)

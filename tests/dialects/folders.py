@@ -1,0 +1,39 @@
+"""The folder of each dialect's transcripts: `dialect.toml` says how they are written, then come the transcripts."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from tests.dialects.transcript import NOTATIONS, Transcript, parse
+
+FOLDER = Path(__file__).parent / "transcripts"
+
+
+def source(dialect: str, name: str) -> str:
+    return (FOLDER / dialect / f"{name}.txt").read_text("utf-8")
+
+
+@cache
+def transcript(dialect: str, name: str) -> Transcript:
+    return parse(source(dialect, name), notation(dialect))
+
+
+def transcripts() -> list[tuple[str, str]]:
+    return [(path.parent.name, path.stem) for path in sorted(FOLDER.glob("*/*.txt"))]
+
+
+def notation(dialect: str) -> str:
+    return _about(dialect)["notation"]
+
+
+def cut_off(dialect: str) -> bytes:
+    """The beginning of a request that would change something if it were whole."""
+    parts = NOTATIONS[notation(dialect)](_about(dialect)["cut_off"], False)
+    return b"".join([part for part in parts if isinstance(part, bytes)])
+
+
+@cache
+def _about(dialect: str) -> dict[str, str]:
+    return tomllib.loads((FOLDER / dialect / "dialect.toml").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""`make demo`: orders are published, worked on, retried, poisoned and found again, over a kill -9 of the server."""
+"""`make demo`: orders are published, worked on, retried, poisoned and redriven, over a kill -9 of the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from demo.client import Client
 from demo.telling import Story, penstock
-from harness.server import Server
+from harness.server import Server, serving
 
 HERE = Path(__file__).parent
 ORDERS = 300
@@ -31,23 +31,29 @@ dead_letter = "orders.dead"
 
 
 class Worker(threading.Thread):
-    """Finishes what it can; a poisoned order it never finishes. Reconnects when the server is gone."""
+    """Finishes what it can; a poisoned order it cannot, until it is mended. Reconnects when the server is gone."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int, mended: bool = False) -> None:
         super().__init__(daemon=True)
-        self.port = 0
+        self.port = port
         self.finished: list[str] = []
         self.tries: dict[str, int] = {}
-        self.stopping = False
+        self._mended = mended
+        self._stopping = False
+        self.start()
 
     def run(self) -> None:
-        while not self.stopping:
+        while not self._stopping:
             with contextlib.suppress(OSError):
                 client = Client(self.port)
-                while not self.stopping:
+                while not self._stopping:
                     self._one(client)
                 client.close()
             time.sleep(0.05)
+
+    def stop(self) -> None:
+        self._stopping = True
+        self.join()
 
     def _one(self, client: Client) -> None:
         found = client.reserve()
@@ -56,7 +62,7 @@ class Worker(threading.Thread):
             return
         id, body = found
         self.tries[body] = self.tries.get(body, 0) + 1
-        if "poison" not in body and client.finish(id):
+        if (self._mended or "poison" not in body) and client.finish(id):
             self.finished.append(body)
 
 
@@ -81,6 +87,74 @@ def until(holds: Callable[[], bool], seconds: float = 30) -> bool:
     return False
 
 
+# -- the chapters
+
+
+def publish_all(story: Story, server: Server) -> str:
+    """The id of one poisoned order."""
+    story.step("A server on a fresh directory. Every answer waits until it would survive a power cut.")
+    story.say(f"deferred listens on 127.0.0.1:{server.port}; pid {server.pid}")
+    story.step(f"{ORDERS} orders, {DELAYED} of them for later, {POISONED} of them poisoned; nobody works on them yet.")
+    publish_orders(server.port, "order", ORDERS - DELAYED - POISONED)
+    publish_orders(server.port, "later", DELAYED, delay_ms=1_500)
+    poisoned = publish_orders(server.port, "poison", POISONED)
+    story.command(server.data, "queue", "list")
+    return poisoned[0]
+
+
+def work_until_the_kill(story: Story, server: Server) -> Worker:
+    story.step("A worker begins. In the middle of its work, the server is killed: kill -9.")
+    worker = Worker(server.port)
+    until(lambda: len(worker.finished) > ORDERS // 4)
+    server.kill()
+    server.wait()
+    story.say(f"dead, after {len(worker.finished)} orders were finished")
+    return worker
+
+
+def come_back(story: Story, server: Server, worker: Worker) -> None:
+    story.step("The server starts again on the same directory: the journal is read back.")
+    worker.port = server.port
+    story.command(server.data, "queue", "list")
+    story.step(
+        "The worker comes back by itself. Delays pass, leases end, poisoned orders are tried again, then dropped."
+    )
+    done = until(lambda: count(server.data, "orders", "finished") == ORDERS - POISONED)
+    story.check(f"{ORDERS - POISONED} orders finished, not one lost by the kill", done)
+    dead = until(lambda: count(server.data, "orders.dead", "ready") == POISONED)
+    story.check(f"{POISONED} poisoned orders are dead letters", dead)
+    worker.stop()
+    story.check("no order was finished twice", len(set(worker.finished)) == len(worker.finished))
+    tries = [number for body, number in worker.tries.items() if body.startswith("poison")]
+    story.check(f"each poisoned order was tried {max(tries)} times", min(tries) == max(tries) == 2)
+
+
+def look_at_the_dead(story: Story, server: Server, poisoned: str) -> None:
+    story.step("Every change of a message is a fact. This is the whole life of one poisoned order.")
+    story.command(server.data, "message", "show", poisoned)
+    story.step("What lies in the dead-letter queue, and what a redrive would do.")
+    story.command(server.data, "dead", "list", "orders.dead")
+    story.command(server.data, "dead", "redrive", "orders.dead", "--contains", "poison 1", "--dry-run")
+
+
+def redrive(story: Story, server: Server) -> None:
+    story.step("The worker is mended, and the dead letters go back to work, each into the queue it was dropped from.")
+    worker = Worker(server.port, mended=True)
+    story.command(server.data, "dead", "redrive", "orders.dead", "--rate", "50/s")
+    done = until(lambda: count(server.data, "orders", "finished") == ORDERS)
+    worker.stop()
+    story.check(f"all {ORDERS} orders are finished", done)
+    story.check("each that was redriven was finished once", len(worker.finished) == POISONED == len(worker.tries))
+    story.command(server.data, "queue", "list")
+
+
+def stop(story: Story, server: Server) -> None:
+    story.step("A clean stop, then the journal is checked, byte by byte.")
+    story.check("the server stopped with exit code 0", server.stop() == 0)
+    story.command(server.data, "journal", "info")
+    story.command(server.data, "journal", "verify")
+
+
 def main() -> None:
     data = HERE / "data"
     shutil.rmtree(data, ignore_errors=True)
@@ -88,59 +162,14 @@ def main() -> None:
     config.write_text(CONFIG, encoding="utf-8")
     flags = ("--config", str(config))
     story = Story("penstock: one durable queue server, its journal, and what it remembers")
-
-    story.step("A server on a fresh directory. Every answer waits until it would survive a power cut.")
-    server = Server(data, *flags)
-    story.say(f"deferred listens on 127.0.0.1:{server.port}; pid {server.pid}")
-
-    story.step(f"{ORDERS} orders, {DELAYED} of them for later, {POISONED} of them poisoned; nobody works on them yet.")
-    publish_orders(server.port, "order", ORDERS - DELAYED - POISONED)
-    publish_orders(server.port, "later", DELAYED, delay_ms=1_500)
-    poisoned = publish_orders(server.port, "poison", POISONED)
-    story.command(data, "queue", "list")
-
-    story.step("A worker begins. In the middle of its work, the server is killed: kill -9.")
-    worker = Worker()
-    worker.port = server.port
-    worker.start()
-    until(lambda: len(worker.finished) > ORDERS // 4)
-    server.kill()
-    server.wait()
-    story.say(f"dead, after {len(worker.finished)} orders were finished")
-
-    story.step("The server starts again on the same directory: the journal is read back.")
-    server = Server(data, *flags)
-    worker.port = server.port
-    story.command(data, "queue", "list")
-
-    story.step(
-        "The worker comes back by itself. Delays pass, leases end, poisoned orders are tried again, then dropped."
-    )
-    done = until(lambda: count(data, "orders", "finished") == ORDERS - POISONED)
-    story.check(f"{ORDERS - POISONED} orders finished, not one lost by the kill", done)
-    dead = until(lambda: count(data, "orders.dead", "ready") == POISONED)
-    story.check(f"{POISONED} poisoned orders are dead letters", dead)
-    worker.stopping = True
-    worker.join()
-    story.check("no order was finished twice", len(set(worker.finished)) == len(worker.finished))
-    tries = [number for body, number in worker.tries.items() if body.startswith("poison")]
-    story.check(f"each poisoned order was tried {max(tries)} times", min(tries) == max(tries) == 2)
-
-    story.step("Every change of a message is a fact. This is the whole life of one poisoned order.")
-    story.command(data, "message", "show", poisoned[0])
-
-    story.step("What lies in the dead-letter queue.")
-    story.command(data, "message", "peek", "orders.dead")
-
-    story.step("The poison is removed by hand, and the queues are looked at once more.")
-    reserved = story.command(data, "message", "reserve", "orders.dead", "--max", str(POISONED))
-    story.command(data, "message", "finish", *[row.split()[0] for row in reserved.splitlines()[1:]])
-    story.command(data, "queue", "list")
-
-    story.step("A clean stop, then the journal is checked, byte by byte.")
-    story.check("the server stopped with exit code 0", server.stop() == 0)
-    story.command(data, "journal", "info")
-    story.command(data, "journal", "verify")
+    with serving(data, *flags) as server:
+        poisoned = publish_all(story, server)
+        worker = work_until_the_kill(story, server)
+    with serving(data, *flags) as server:
+        come_back(story, server, worker)
+        look_at_the_dead(story, server, poisoned)
+        redrive(story, server)
+        stop(story, server)
     story.done()
 
 

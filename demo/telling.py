@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -37,7 +38,7 @@ class Story:
 
     def command(self, data: Path, *words: str) -> str:
         """Runs `penstock …` as anybody would, and shows what it prints."""
-        console.print(f"   [dim]$ penstock {' '.join(words)}[/]")
+        console.print(f"   [dim]$ penstock {shlex.join(words)}[/]")
         done = penstock(data, *words)
         for line in (done.stdout + done.stderr).rstrip().splitlines():
             console.print(f"   {line}", markup=False, highlight=False)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from penstock.server import door
 
 START_S = 60.0
 STOP_S = 30.0
@@ -51,6 +57,9 @@ class Server:
     def log(self) -> str:
         return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
 
+    def get(self, path: str) -> Any:
+        return get(self.data, path)
+
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.pid)
 
@@ -82,6 +91,19 @@ def serving(data: Path, *flags: str, listen: tuple[str, ...] = ("deferred",)) ->
         if server.process.poll() is None:
             server.kill()
             server.wait()
+
+
+def get(data: Path, path: str, patience_s: float = STOP_S) -> Any:
+    """What the server on this directory answers on its admin routes."""
+    connection = http.client.HTTPConnection("penstock", timeout=patience_s)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(patience_s)
+    with door.socket_path(data) as place:
+        connection.sock.connect(place)
+    connection.request("GET", path)
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
 
 
 def cpu_seconds(pid: int) -> float:

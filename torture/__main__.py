@@ -6,33 +6,75 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Callable
 
-from torture import kill
+from torture import fuzz, kill
+
+INPUTS = 1_000_000
+LIVE_INPUTS = 100_000
 
 
 def main() -> int:
+    asked = parsed(sys.argv[1:])
+    campaigns: dict[str, Callable[[argparse.Namespace], tuple[str, ...]]] = {"kill": killed, "fuzz": fuzzed}
+    broken = campaigns[asked.campaign](asked)
+    for line in broken[:50]:
+        print(f"BROKEN {line}")
+    print(f"{asked.campaign}: {f'{len(broken)} laws broken, seed {asked.seed}' if broken else 'all laws held'}")
+    return 1 if broken else 0
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """Without a campaign it is `kill`."""
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
-    parser.add_argument("campaign", nargs="?", choices=["kill"], default="kill", help="which (default %(default)s)")
-    parser.add_argument("--cycles", type=int, default=500, help="kills (default %(default)s)")
-    parser.add_argument("--confirm", choices=["write", "sync"], default="write")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    asked = parser.parse_args()
+    campaigns = parser.add_subparsers(dest="campaign", metavar="kill|fuzz", required=True)
+    seeded = argparse.ArgumentParser(add_help=False)
+    seeded.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    of_kill = campaigns.add_parser("kill", parents=[seeded], help="kill -9 under load, again and again")
+    of_kill.add_argument("--cycles", type=int, default=500, help="kills (default %(default)s)")
+    of_kill.add_argument("--confirm", choices=["write", "sync"], default="write")
+    of_fuzz = campaigns.add_parser("fuzz", parents=[seeded], help="fuzzed input, beside a model or over sockets")
+    of_fuzz.add_argument("--dialect", choices=fuzz.NAMES, action="append", help="may be repeated (default: all)")
+    of_fuzz.add_argument("--live", action="store_true", help="over real sockets, against a real server")
+    of_fuzz.add_argument("--count", type=int, help=f"inputs a dialect (default {INPUTS:,}; live {LIVE_INPUTS:,})")
+    return parser.parse_args(words if words and words[0] in {*campaigns.choices, "-h", "--help"} else ["kill", *words])
+
+
+def killed(asked: argparse.Namespace) -> tuple[str, ...]:
     print(f"kill -9, {asked.cycles} cycles, confirm {asked.confirm}, seed {asked.seed}", flush=True)
-    start = time.monotonic()
+    start_s = time.monotonic()
 
     def progress(outcome: kill.Outcome) -> None:
         print(
             f"  {outcome.cycles:6} kills  {outcome.published:9,} published  {outcome.finished:9,} finished  "
-            f"{outcome.answers:10,} answers  {len(outcome.broken)} broken  {time.monotonic() - start:6.0f} s",
+            f"{outcome.answers:10,} answers  {len(outcome.broken)} broken  {time.monotonic() - start_s:6.0f} s",
             flush=True,
         )
 
-    outcome = kill.campaign(asked.cycles, asked.seed, asked.confirm, progress)
-    for line in outcome.broken[:50]:
-        print(f"BROKEN {line}")
-    held = f"{len(outcome.broken)} laws broken, seed {asked.seed}" if outcome.broken else "all laws held"
-    print(f"kill -9: {held}")
-    return 1 if outcome.broken else 0
+    return kill.campaign(asked.cycles, asked.seed, asked.confirm, progress).broken
+
+
+def fuzzed(asked: argparse.Namespace) -> tuple[str, ...]:
+    count = asked.count or (LIVE_INPUTS if asked.live else INPUTS)
+    broken: tuple[str, ...] = ()
+    for dialect in asked.dialect or fuzz.NAMES:
+        where = "over sockets" if asked.live else "beside a model"
+        print(f"fuzz {dialect}, {count:,} inputs {where}, seed {asked.seed}", flush=True)
+        broken += fuzz.campaign(dialect, count, asked.seed, asked.live, fuzz_progress(time.monotonic())).broken
+    return broken
+
+
+def fuzz_progress(start_s: float) -> Callable[[fuzz.Outcome], None]:
+    def progress(outcome: fuzz.Outcome) -> None:
+        taken_s = time.monotonic() - start_s
+        print(
+            f"  {outcome.inputs:12,} inputs  {outcome.inputs / taken_s:8,.0f} a second  "
+            f"{outcome.connections:9,} connections  {outcome.grown_bytes / (1 << 20):5.1f} MiB grown  "
+            f"{len(outcome.broken)} broken  {taken_s:6.0f} s",
+            flush=True,
+        )
+
+    return progress
 
 
 if __name__ == "__main__":

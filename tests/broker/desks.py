@@ -75,6 +75,14 @@ class EngineDesk(Desk):
         return int(self.engine.next_due())
 
 
+class EagerDesk(EngineDesk):
+    """Tells sessions that can bear it at once what the commit will cover, as the embedded broker does."""
+
+    def __init__(self, book: PolicyBook) -> None:
+        super().__init__(book)
+        self._outbox.reach = WRITE
+
+
 class EmbeddedDesk(Desk):
     """The embedded broker on a disk."""
 

@@ -14,6 +14,7 @@ from penstock.model.contract import Broker, Call, Session
 from penstock.model.message import Message
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
+from penstock.model.views import Rank
 
 TICKS_MAX = 4
 
@@ -162,8 +163,10 @@ class LateBroker(Broker):
     def declare(self, session: Session, token: int, queue: bytes, policy: Policy, stage: int) -> None:
         self._behind.declare(self._relay(session), token, queue, policy, stage)
 
-    def set(self, session: Session, token: int, queue: bytes, policy: Policy, stage: int) -> None:
-        self._behind.set(self._relay(session), token, queue, policy, stage)
+    def set(
+        self, session: Session, token: int, queue: bytes, policy: Policy, stage: int, unsaid: tuple[str, ...] = ()
+    ) -> None:
+        self._behind.set(self._relay(session), token, queue, policy, stage, unsaid)
 
     def remove(self, session: Session, token: int, queue: bytes, stage: int) -> None:
         self._behind.remove(self._relay(session), token, queue, stage)
@@ -179,8 +182,8 @@ class LateBroker(Broker):
 
     # -- looking
 
-    def peek(self, session: Session, token: int, queue: bytes, limit: int) -> None:
-        self._behind.peek(self._relay(session), token, queue, limit)
+    def peek(self, session: Session, token: int, queue: bytes, limit: int, after: Rank | None = None) -> None:
+        self._behind.peek(self._relay(session), token, queue, limit, after)
 
     def show_message(self, session: Session, token: int, seq: int) -> None:
         self._behind.show_message(self._relay(session), token, seq)

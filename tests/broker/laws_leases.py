@@ -120,7 +120,7 @@ def a_dropped_message_leaves_its_dead_letter(desk: Desk) -> None:
     assert letter is not None
     assert letter.body == b"a"
     assert letter.origin is not None
-    assert letter.origin.dead_of == seq
+    assert (letter.origin.dead_of, letter.origin.dead_from) == (seq, Q)
 
 
 @law

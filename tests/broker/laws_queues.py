@@ -5,9 +5,9 @@ from __future__ import annotations
 from penstock.model import codes, message, stages
 from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
 from penstock.model.limits import SECOND_US
-from penstock.model.options import Publishing, Reserving
+from penstock.model.options import WAITING_ONLY, Publishing, Reserving
 from penstock.model.policy import Policy
-from penstock.model.views import MessageView, QueueView, StatsView
+from penstock.model.views import SAID, MessageView, QueueView, Rank, StatsView
 from tests.broker.client import Client
 from tests.broker.desks import Desk
 from tests.broker.law import Q, bodies_reserved, counts, law, wait_for
@@ -39,6 +39,18 @@ def setting_a_policy_overrides_only_what_is_said(desk: Desk) -> None:
     view = client.ask(desk.broker.show_queue, Q).value
     assert isinstance(view, QueueView)
     assert (view.effective.attempts, view.effective.lease_us) == (5, 7)
+
+
+@law
+def what_is_said_of_a_queue_can_be_unsaid(desk: Desk) -> None:
+    client = Client(desk)
+    client.declare(Q, Policy(attempts=3, lease_us=7))
+    assert client.ask(desk.broker.set, Q, Policy(ttl_us=9), desk.confirm, ("lease_us",)).code == codes.OK
+    assert client.ask(desk.broker.set, Q, Policy(), desk.confirm, ("nonsense",)).code == codes.BAD_POLICY
+    view = client.ask(desk.broker.show_queue, Q).value
+    assert isinstance(view, QueueView)
+    assert (view.policy.attempts, view.policy.lease_us, view.policy.ttl_us) == (3, None, 9)
+    assert view.sources == {"attempts": (SAID, b""), "ttl_us": (SAID, b"")}
 
 
 @law
@@ -91,6 +103,23 @@ def peeking_shows_what_could_be_taken_and_changes_nothing(desk: Desk) -> None:
     assert isinstance(views, list)
     assert [view.body for view in views] == [b"1", b"2"]
     assert counts(client, desk).ready == 3
+
+
+@law
+def peeking_goes_on_where_it_left_off(desk: Desk) -> None:
+    client = Client(desk)
+    seqs = [client.publish(Q, b"%d" % at, options=Publishing(priority=at // 2)).number for at in range(4)]
+    assert peeked(client, desk, 2, None) == [b"2", b"3"]
+    assert peeked(client, desk, 2, Rank(1, desk.now_us, seqs[3])) == [b"0", b"1"]
+    client.delete(Q, seqs[0])
+    assert peeked(client, desk, 2, Rank(0, desk.now_us, seqs[0])) == [b"1"]
+    assert peeked(client, desk, 2, Rank(0, desk.now_us, seqs[1])) == []
+
+
+def peeked(client: Client, desk: Desk, limit: int, after: Rank | None) -> list[bytes]:
+    views = client.ask(desk.broker.peek, Q, limit, after).value
+    assert isinstance(views, list)
+    return [view.body for view in views]
 
 
 @law
@@ -157,6 +186,21 @@ def a_batch_that_does_not_fit_is_none_of_it(desk: Desk) -> None:
     calls = [batched(DELETE, seq), batched(PUBLISH, body=b"b"), batched(PUBLISH, body=b"c")]
     assert client.ask(desk.broker.batch, calls, desk.confirm).code == codes.FULL
     assert bodies_reserved(client) == [b"a"]
+
+
+@law
+def a_batch_without_a_message_it_needs_is_none_of_it(desk: Desk) -> None:
+    client = Client(desk)
+    seq = client.publish(Q, b"old").number
+    needed = batched(DELETE, seq)
+    needed.needed, needed.rule = True, WAITING_ONLY
+    calls = [needed, batched(PUBLISH, body=b"new")]
+    client.reserve(Q)
+    assert client.ask(desk.broker.batch, calls, desk.confirm).code == codes.NO_MESSAGE
+    client.release(Q, seq)
+    assert client.ask(desk.broker.batch, calls, desk.confirm).code == codes.OK
+    assert client.ask(desk.broker.batch, calls, desk.confirm).code == codes.NO_MESSAGE
+    assert bodies_reserved(client) == [b"new"]
 
 
 @law

@@ -110,3 +110,38 @@ def fresh(request: pytest.FixtureRequest) -> Callable[[], str]:
     """Names of queues that no other test uses."""
     names = (f"{request.node.name} {number}" for number in range(100))
     return lambda: next(names)
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Iterator[Shell]:
+    """Commands that speak to a server with a policy in its configuration."""
+    file = tmp_path / "penstock.toml"
+    file.write_text('[[policy]]\nmatch = "orders*"\nlease_s = 30\n')
+    running = Server(tmp_path / "data", *SMALL, "--config", str(file))
+    yield Shell(running.data)
+    assert running.stop() == 0
+
+
+class Scene:
+    """A queue whose messages die at their first failure, and its dead letters."""
+
+    def __init__(self, shell: Shell, queue: str) -> None:
+        self.shell = shell
+        self.queue = queue
+        self.dead = f"{queue} dead"
+        shell.text("queue", "create", queue, "--attempts", "1", "--dead-letter", self.dead)
+
+    def kill(self, *bodies: str, flags: tuple[str, ...] = ()) -> list[str]:
+        ids = [self.shell.text("message", "publish", self.queue, body, *flags).strip() for body in bodies]
+        self.shell.text("message", "reserve", self.queue, "--max", "1000")
+        self.shell.text("message", "release", *ids, "--failed")
+        return ids
+
+    def ready(self, queue: str) -> list[str]:
+        found = self.shell.json("message", "peek", queue, "--limit", "1000")["messages"]
+        return [message["body"] for message in found]
+
+
+@pytest.fixture
+def scene(shell: Shell, fresh: Callable[[], str]) -> Scene:
+    return Scene(shell, fresh())

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.cli.samples import OPTIONAL, SAMPLES
 
 # Objects whose fields depend on what was said.
-FREE = {"policies", "policy", "effective", "note"}
+FREE = {"policies", "policy", "effective", "sources", "note"}
 
 
 def assert_documented(command: str, value: Any) -> None:

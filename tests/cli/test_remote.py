@@ -74,6 +74,20 @@ def test_a_post_sends_what_is_said_as_json(tmp_path: Path) -> None:
     assert json.loads(content) == {"body": "ü"}
 
 
+def test_a_patch_sends_what_is_taken_back_too(tmp_path: Path) -> None:
+    with answering(tmp_path, http(200, b"{}")) as requests:
+        Remote(str(tmp_path)).patch("/queues/q", {"lease_s": 1.5, "ttl_s": None})
+    head, _, content = requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"PATCH /api/v1/queues/q HTTP/1.1\r\n")
+    assert json.loads(content) == {"lease_s": 1.5, "ttl_s": None}
+
+
+def test_a_delete_says_nothing(tmp_path: Path) -> None:
+    with answering(tmp_path, http(200, b"{}")) as requests:
+        Remote(str(tmp_path)).delete("/queues/q")
+    assert requests[0].startswith(b"DELETE /api/v1/queues/q HTTP/1.1\r\n")
+
+
 def test_a_directory_deeper_than_a_socket_path_may_be_is_reached(tmp_path: Path) -> None:
     deep = tmp_path.joinpath("d" * 100, "e" * 100)
     with answering(deep, http(200, b"{}")):

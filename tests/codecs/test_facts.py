@@ -24,6 +24,7 @@ ORIGIN_FIELDS = {
     "label": st.integers(0, (1 << 64) - 1),
     "notify": st.integers(0, 255),
     "dead_of": i64s,
+    "dead_from": st.none() | st.binary(max_size=30),
 }
 
 
@@ -140,6 +141,11 @@ def test_an_origin_reads_back(origin: Origin) -> None:
 def test_an_origin_that_says_nothing_takes_no_room() -> None:
     assert encode_origin(Origin()) == b""
     assert decode_origin(b"") is None
+
+
+def test_the_queue_without_a_name_is_told_from_no_queue() -> None:
+    assert encode_origin(an_origin(dead_from=b"")) == b"\x09\x00\x00"
+    assert said(decode_origin(b"\x09\x00\x00")) == said(an_origin(dead_from=b""))
 
 
 def test_extras_of_a_later_version_are_passed_over() -> None:

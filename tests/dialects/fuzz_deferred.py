@@ -88,4 +88,6 @@ def random_id(chance: Random) -> bytes:
     return chance.choice(NOT_IDS) if chance.random() < 0.2 else IDS[chance.randrange(6)]
 
 
-FUZZER = Fuzzer(DeferredRig, lambda: Model(IDS, STATS_TAIL), random_lines, SPICE, SESSIONS)
+EXCHANGE = (b"DELETE 0\nwhat\n", b"unknown TASK_ID\nunknown command\n")
+
+FUZZER = Fuzzer(DeferredRig, lambda: Model(IDS, STATS_TAIL), random_lines, SPICE, SESSIONS, EXCHANGE)

@@ -8,7 +8,7 @@ from struct import pack
 from penstock.engine.state import State
 from penstock.model.limits import NEVER_US
 from tests.dialects.fuzzing import Fuzzer, Rig, since_start_ms
-from tests.dialects.pinpriq_model import Model
+from tests.dialects.pinpriq_model import Model, value
 
 
 class PinpriqRig(Rig):
@@ -54,6 +54,22 @@ def unsubscribe(name: bytes) -> bytes:
 
 READY = b"\x41"
 
+
+def answers(heard: bytes) -> list[list[tuple[bytes, bytes]]]:
+    """Of each the packets, key and payload; a reader of its own."""
+    found = []
+    while heard:
+        packets = []
+        count, heard = value(heard[:2]), heard[2:]
+        for _ in range(count):
+            key, payload = value(heard[:2]), value(heard[2:4])
+            assert len(heard) >= 4 + key + payload
+            packets.append((heard[4 : 4 + key], heard[4 + key : 4 + key + payload]))
+            heard = heard[4 + key + payload :]
+        found.append(packets)
+    return found
+
+
 SESSIONS = (
     push(b"q", 1_000, 1, b"k", b"hi") + pop(b"q") + pop(b"q"),
     push(b"q", 0, 0, b"k", b"a") + push(b"q", 0, 2, b"k", b"b") + push(b"q", 0, 1, b"", b"") + pop(b"q") + pop(b"q"),
@@ -81,4 +97,6 @@ def random_request(chance: Random) -> bytes:
     return unsubscribe(name) if kind == 30 else chance.choice(NO_OPCODES)
 
 
-FUZZER = Fuzzer(PinpriqRig, Model, random_requests, SPICE, SESSIONS)
+EXCHANGE = (push(b"of my own", 0, 1, b"k", b"hi") + pop(b"of my own"), bytes.fromhex("0001 0001 0002 6b 6869"))
+
+FUZZER = Fuzzer(PinpriqRig, Model, random_requests, SPICE, SESSIONS, EXCHANGE)

@@ -16,12 +16,12 @@ from penstock.engine.rules import PolicyBook
 from penstock.engine.state import State
 from penstock.model.limits import MILLISECOND_US
 from penstock.server.context import dialect_options
-from tests.broker.desks import START_US, EngineDesk, LateDesk
+from tests.broker.desks import START_US, Desk, EagerDesk, EngineDesk, LateDesk
 from tests.dialects.runner import Connection, FakeContext, configured
 
 Script = Sequence[bytes | int]  # what is sent, and between it the milliseconds that pass
 
-LATE_SHARE = 0.125
+EAGER = -1
 MUTATED_SHARE = 0.4
 PAUSES_MS = (0, 1, 20, 1_000)
 INPUTS_PER_CHECK = 2  # the same script, cut in two ways
@@ -41,15 +41,15 @@ class Model(Protocol):
 
 
 class Rig:
-    """One connection to an engine of its own; `late`: through a broker that answers late."""
+    """One connection to an engine of its own. `late`: the seed of a broker that answers late, or EAGER."""
 
     dialect: ClassVar[str]
 
     def __init__(self, late: int = 0) -> None:
         row, options = _listener(self.dialect)
-        engine_desk = EngineDesk(_BOOK)
+        engine_desk = EagerDesk(_BOOK) if late == EAGER else EngineDesk(_BOOK)
         self._engine = engine_desk.engine
-        self.desk = LateDesk(engine_desk, late) if late else engine_desk
+        self.desk: Desk = LateDesk(engine_desk, late) if late > 0 else engine_desk
         context = FakeContext(self.desk, options)
         context.open = 1
         self.connection = Connection(row.make(context))
@@ -97,6 +97,7 @@ class Fuzzer:
     sent: Callable[[Random], bytes]
     spice: Sequence[bytes]
     sessions: Sequence[bytes]  # in which every request does something, to be cut off anywhere
+    exchange: tuple[bytes, bytes]  # a request, and the answer that it always gets, whatever others do
 
     def script(self, chance: Random) -> Script:
         script: list[bytes | int] = []
@@ -154,7 +155,7 @@ def fuzz(fuzzer: Fuzzer, *, count: int = 0, seconds: float = 0.0, seed: int = 0)
     tried = 0
     ends = time.monotonic() + seconds
     while tried < count or (seconds and time.monotonic() < ends):
-        late = chance.getrandbits(16) + 1 if chance.random() < LATE_SHARE else 0
+        late = chance.choice((0, 0, 0, EAGER, EAGER, EAGER, EAGER, chance.getrandbits(16) + 1))
         check(fuzzer, fuzzer.script(chance), chance, late)
         tried += INPUTS_PER_CHECK
     return tried

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.dialects.table import DIALECTS
-from tests.dialects.fuzzing import check, expected, fuzz, fuzzer
+from tests.dialects.fuzzing import EAGER, check, expected, fuzz, fuzzer
 
 NAMES = [row.name for row in DIALECTS]
 SESSIONS = [(name, session) for name in NAMES for session in fuzzer(name).sessions]
@@ -33,12 +33,14 @@ def test_any_bytes_at_all(dialect: str, segments: list[bytes], chance: Random) -
     check(fuzzer(dialect), segments, chance)
 
 
-@given(dialects, st.binary(), chances, st.integers(1, 1 << 16))
-def test_any_bytes_at_all_on_a_broker_that_answers_late(dialect: str, data: bytes, chance: Random, seed: int) -> None:
+@given(dialects, st.binary(), chances, st.just(EAGER) | st.integers(1, 1 << 16))
+def test_any_bytes_at_all_on_a_broker_that_answers_early_or_late(
+    dialect: str, data: bytes, chance: Random, seed: int
+) -> None:
     check(fuzzer(dialect), [data], chance, late=seed)
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("late", [EAGER, 0, 1, 2])
 @pytest.mark.parametrize(("dialect", "session"), SESSIONS, ids=range(len(SESSIONS)))
 def test_a_connection_cut_at_any_byte_has_done_what_was_whole_and_no_more(
     dialect: str, session: bytes, late: int

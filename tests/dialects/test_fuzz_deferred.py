@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from penstock.engine.state import State
 from penstock.model.limits import LINE_MAX
 from tests.dialects.fuzz_deferred import BODIES, DELAYS, ENDS, FUZZER, IDS, LINES, NOT_IDS, DeferredRig
-from tests.dialects.fuzzing import Script, check, expected, fuzz
+from tests.dialects.fuzzing import EAGER, Script, check, expected, fuzz
 
 bodies = st.sampled_from(BODIES) | st.binary(max_size=12)
 delays = st.sampled_from(DELAYS) | st.integers(0, 100).map(b"%d".__mod__)
@@ -39,8 +39,8 @@ def test_any_conversation_however_it_is_cut(script: Script, chance: Random) -> N
     check(FUZZER, script, chance)
 
 
-@given(scripts, chances, st.integers(1, 1 << 16))
-def test_any_conversation_on_a_broker_that_answers_late(script: Script, chance: Random, seed: int) -> None:
+@given(scripts, chances, st.just(EAGER) | st.integers(1, 1 << 16))
+def test_any_conversation_on_a_broker_that_answers_early_or_late(script: Script, chance: Random, seed: int) -> None:
     check(FUZZER, script, chance, late=seed)
 
 

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.engine.state import State
-from tests.dialects.fuzz_pinpriq import FUZZER, READY, PinpriqRig, pop, push, subscribe, unsubscribe
-from tests.dialects.fuzzing import Script, check, fuzz
-from tests.dialects.pinpriq_model import interleaved, value
+from tests.dialects.fuzz_pinpriq import FUZZER, READY, PinpriqRig, answers, pop, push, subscribe, unsubscribe
+from tests.dialects.fuzzing import EAGER, Script, check, fuzz
+from tests.dialects.pinpriq_model import interleaved
 
 names = st.sampled_from([b"q", b"r", b""]) | st.binary(max_size=3)
 pushes = st.builds(
@@ -37,8 +37,8 @@ def test_any_conversation_however_it_is_cut(script: Script, chance: Random) -> N
     check(FUZZER, script, chance)
 
 
-@given(scripts, chances, st.integers(1, 1 << 16))
-def test_any_conversation_on_a_broker_that_answers_late(script: Script, chance: Random, seed: int) -> None:
+@given(scripts, chances, st.just(EAGER) | st.integers(1, 1 << 16))
+def test_any_conversation_on_a_broker_that_answers_early_or_late(script: Script, chance: Random, seed: int) -> None:
     check(FUZZER, script, chance, late=seed)
 
 
@@ -47,21 +47,6 @@ def test_every_pop_is_answered_once_and_every_answer_can_be_read(sent: list[byte
     rig = PinpriqRig(late)
     rig.receive(b"".join(sent))
     assert len(answers(rig.settle())) == sum(one.startswith(b"P") for one in sent)
-
-
-def answers(heard: bytes) -> list[list[tuple[bytes, bytes]]]:
-    """Of each the packets, key and payload; a reader of its own."""
-    found = []
-    while heard:
-        packets = []
-        count, heard = value(heard[:2]), heard[2:]
-        for _ in range(count):
-            key, payload = value(heard[:2]), value(heard[2:4])
-            assert len(heard) >= 4 + key + payload
-            packets.append((heard[4 : 4 + key], heard[4 + key : 4 + key + payload]))
-            heard = heard[4 + key + payload :]
-        found.append(packets)
-    return found
 
 
 # -- the tests of the tests

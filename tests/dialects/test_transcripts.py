@@ -1,4 +1,4 @@
-"""Every transcript, played in every way, on a broker that answers at once and on one that answers late."""
+"""Every transcript, played in every way, on brokers that answer at the end of a tick, during the call, and late."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
-from tests.broker.desks import Desk, EngineDesk, LateDesk, MakeDesk
+from tests.broker.desks import Desk, EagerDesk, EngineDesk, LateDesk, MakeDesk
 from tests.dialects.folders import FOLDER, transcript, transcripts
 from tests.dialects.runner import Runner
 from tests.dialects.ways import WAYS
@@ -19,7 +19,9 @@ def late(seed: int) -> MakeDesk:
     return make
 
 
-BROKERS: dict[str, MakeDesk] = {"prompt": EngineDesk} | {f"late {seed}": late(seed) for seed in range(3)}
+BROKERS: dict[str, MakeDesk] = {"prompt": EngineDesk, "eager": EagerDesk} | {
+    f"late {seed}": late(seed) for seed in range(3)
+}
 
 
 @pytest.mark.parametrize("broker", BROKERS)

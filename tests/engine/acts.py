@@ -12,8 +12,9 @@ from penstock.model import stages
 from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
 from penstock.model.limits import BODY_MAX, DELAY_MAX_US, KEY_MAX, NARROW_MAX, NEVER_US, PRIORITY_MAX, QUEUE_NAME_MAX
 from penstock.model.message import LEASED, READY, Origin
-from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, Publishing, Reserving, Taking
-from penstock.model.policy import Policy
+from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing, Reserving, Taking
+from penstock.model.policy import POLICY_FIELDS, Policy
+from penstock.model.views import Rank
 from tests.engine.clients import Client
 from tests.engine.spec.truth import Message
 from tests.engine.world import Configuration, World
@@ -34,7 +35,7 @@ JUMPS = (0, 1, 1000, S // 2, S, S, 2 * S, 2 * S, 5 * S, 20 * S, 20 * S, 90_000 *
 HOLDERS = (0, 100, 101)
 DEDUP_IDS = (b"", b"", b"once", b"twice")
 STAGES = (stages.READY, stages.WRITE, stages.SYNC)
-RULES = (ANY_LIVE, LEASED_ONLY, HOLDER_ONLY)
+RULES = (ANY_LIVE, LEASED_ONLY, HOLDER_ONLY, WAITING_ONLY)
 
 # Configurations: patterns, and defaults of the dialects 1 to 3.
 CONFIGURATIONS: tuple[Configuration, ...] = (
@@ -225,6 +226,7 @@ class Acts:
         call = Call(verb, name)
         call.seq, call.rule, call.holder = number, self._pick(RULES), self._holder(number)
         call.delay_us, call.failed = self._pick(DELAYS), self._pick((False, True))
+        call.needed = self._pick((False, False, True))
         return call
 
     # -- waiting
@@ -250,7 +252,8 @@ class Acts:
         self.world.do("declare", self._client(), self._pick(QUEUES), self._policy(), self._pick(STAGES))
 
     def set(self) -> None:
-        self.world.do("set", self._client(), self._pick(QUEUES), self._policy(), self._pick(STAGES))
+        unsaid = (self._pick((*POLICY_FIELDS, "nothing")),) if self._pick((False, False, True)) else ()
+        self.world.do("set", self._client(), self._pick(QUEUES), self._policy(), self._pick(STAGES), unsaid)
 
     def remove(self) -> None:
         self._whole_queue("remove")
@@ -276,10 +279,19 @@ class Acts:
                 ("list_queues",),
                 ("show_queue", name),
                 ("peek", name, 3),
+                ("peek", name, 3, self._rank()),
                 ("show_message", self._target()[1]),
             )
         )
         self.world.do(str(verb), client, *arguments)
+
+    def _rank(self) -> Rank:
+        """Of a live message, or of none."""
+        live = self.world.model.truth.messages
+        if not live or self._rarely():
+            return Rank(self._pick(PRIORITIES), self.world.model.now_us, self._pick((0, 1 << 50)))
+        message = self._pick(live)
+        return Rank(message.priority, message.ready_us, message.order)
 
     # -- time
 

@@ -16,7 +16,7 @@ from tests.fields import fields
 
 Event = tuple[Any, ...]
 
-ORIGIN_FIELDS = ("dedup_id", "foreign_id", "trace", "principal", "poster", "label", "notify", "dead_of")
+ORIGIN_FIELDS = ("dedup_id", "foreign_id", "trace", "principal", "poster", "label", "notify", "dead_of", "dead_from")
 _NO_ORIGIN = Origin()
 
 

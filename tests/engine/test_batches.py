@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.model import codes, facts
 from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
-from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, Publishing
+from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
 from penstock.model.policy import Policy
 from tests.engine.desk import OK, Desk, S, origin
 
@@ -66,6 +66,34 @@ def test_an_ending_that_finds_nothing_is_an_outcome_and_no_refusal() -> None:
     code, outcomes = desk.ask("batch", calls, 0)
     assert code == OK
     assert [outcome[0] for outcome in outcomes] == [NO_MESSAGE, NO_MESSAGE, NO_MESSAGE, OK, NO_MESSAGE, NO_MESSAGE, OK]
+
+
+def needed(verb: int, number: int, rule: int) -> Call:
+    call = ending(verb, number, rule)
+    call.needed = True
+    return call
+
+
+def test_a_needed_ending_that_finds_nothing_refuses_all() -> None:
+    desk = Desk(Policy(lease_us=S))
+    number = desk.publish()
+    for call in (needed(DELETE, number, LEASED_ONLY), needed(RELEASE, number, 0), needed(FINISH, number + 1, 0)):
+        assert desk.ask("batch", [publishing(), call], 0) == (codes.NO_MESSAGE, ())
+    desk.reserve()
+    assert desk.ask("batch", [needed(DELETE, number, WAITING_ONLY), publishing()], 0) == (codes.NO_MESSAGE, ())
+    assert desk.counts()["published"] == 1
+    desk.release(number)
+    code, outcomes = desk.ask("batch", [needed(DELETE, number, WAITING_ONLY), publishing()], 0)
+    assert (code, outcomes) == (OK, ((OK, number), (OK, number + 1)))
+
+
+def test_a_delete_in_a_batch_obeys_its_rule() -> None:
+    desk = Desk(Policy(lease_us=S))
+    number = desk.publish()
+    assert desk.ask("batch", [ending(DELETE, number, LEASED_ONLY)], 0)[1] == ((NO_MESSAGE, number),)
+    desk.reserve()
+    assert desk.ask("batch", [ending(DELETE, number, WAITING_ONLY)], 0)[1] == ((NO_MESSAGE, number),)
+    assert desk.ask("batch", [ending(DELETE, number)], 0)[1] == ((OK, number),)
 
 
 def test_a_release_in_a_batch_obeys_its_rule() -> None:

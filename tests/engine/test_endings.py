@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.model import codes, facts, stages
-from penstock.model.limits import NEVER_US
+from penstock.model.limits import EXTRA_MAX, NEVER_US, ORIGIN_FIXED
 from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY
 from penstock.model.policy import Policy
 from tests.engine.desk import OK, Desk, S, origin
@@ -220,7 +220,21 @@ def test_a_dead_letter_is_a_copy_without_ttl_and_notices_linked_to_the_old_one()
     assert (dead.expires_us, dead.deliveries, dead.failures) == (NEVER_US, 0, 0)
     assert dead.origin is not None
     assert (dead.origin.dead_of, dead.origin.trace, dead.origin.principal) == (dead.order - 1, b"trace", b"who")
+    assert dead.origin.dead_from == b"q"
     assert (dead.origin.notify, dead.origin.label, dead.origin.dedup_id, dead.origin.foreign_id) == (0, 0, b"", b"")
+
+
+@pytest.mark.parametrize(("room", "known"), [(ORIGIN_FIXED, True), (ORIGIN_FIXED - 1, False)])
+def test_where_it_came_from_is_left_out_where_it_does_not_fit(room: int, known: bool) -> None:
+    desk = Desk(Policy(attempts=1, dead_letter=b"dead"))
+    name, trace = bytes(EXTRA_MAX - 100), bytes(100 - room)
+    number = desk.publish(queue=name, lease_us=S, origin=origin(trace=trace))
+    desk.reserve(name)
+    desk.pass_time(S)
+    dead = desk.message(number + 1)
+    assert dead.origin is not None
+    assert dead.origin.dead_from == (name if known else None)
+    assert [fact.message for fact in desk.facts() if fact.kind == facts.PUBLISHED] == [number, number + 1]
 
 
 def test_the_dead_letter_is_published_in_the_same_commit_right_after_the_drop() -> None:

@@ -10,6 +10,7 @@ from penstock.model import codes
 from penstock.model.limits import NARROW_MAX, NEVER_US
 from penstock.model.message import READY
 from penstock.model.policy import Policy
+from penstock.model.views import MATCHED, SAID, Rank
 from tests.engine.desk import OK, Desk, S, origin
 
 WIDE = bytes(NARROW_MAX + 1)
@@ -26,6 +27,21 @@ def test_a_peek_shows_what_could_be_taken_in_rank_and_leaves_it() -> None:
     assert desk.take() == best
 
 
+def test_a_peek_goes_on_after_a_rank_whoever_has_left_meanwhile() -> None:
+    desk = Desk()
+    numbers = [desk.publish(body) for body in (b"a", WIDE, b"b", WIDE, b"c")]
+    best = desk.publish(priority=1)
+    for at in (1, 2):
+        _, views = desk.ask("peek", b"q", at + 2)
+        last = views[-1]
+        assert (views[0]["seq"], last["seq"]) == (best, numbers[at])
+        rank = Rank(last["priority"], last["ready_us"], last["seq"])
+        assert [view["seq"] for view in desk.ask("peek", b"q", 2, rank)[1]] == numbers[at + 1 : at + 3]
+    desk.take()
+    desk.ask("delete", b"q", last["seq"], 0)
+    assert [view["seq"] for view in desk.ask("peek", b"q", 2, rank)[1]] == numbers[3:]
+
+
 def test_a_message_is_shown_with_all_its_fields() -> None:
     desk = Desk()
     told = origin(poster=7, label=42, trace=b"trace")
@@ -36,7 +52,7 @@ def test_a_message_is_shown_with_all_its_fields() -> None:
     now_us = desk.now_us()
     assert {field: value for field, value in view.items() if field != "origin"} == {
         "seq": number, "queue": b"q", "body": b"text", "key": b"k", "priority": 3, "place": 4, "dialect": 1,
-        "published_us": now_us, "ready_us": now_us, "expires_us": now_us + 9 * S, "leased_us": now_us,
+        "published_us": now_us, "ready_us": now_us, "expires_us": now_us + 9 * S, "lease_us": -1, "leased_us": now_us,
         "first_leased_us": now_us, "until_us": now_us + 5 * S, "holder": 7, "deliveries": 1, "failures": 0,
     }  # fmt: skip
 
@@ -57,6 +73,7 @@ def test_a_queue_is_shown_with_what_was_said_of_it_and_with_what_holds() -> None
     _, view = desk.ask("show_queue", b"q")
     assert view["policy"] == {"attempts": 5}
     assert view["effective"] == {"attempts": 5, "lease_us": S}
+    assert view["sources"] == {"attempts": (SAID, b""), "lease_us": (MATCHED, b"*")}
     assert view["oldest_ready_us"] == desk.now_us() - S
     assert (view["name"], view["paused"], view["dialect"], view["waiting"]) == (b"q", False, 1, 0)
 

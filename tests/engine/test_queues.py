@@ -54,6 +54,16 @@ def test_setting_overrides_what_is_said_and_keeps_the_rest() -> None:
     assert queue.modified_us - queue.created_us == S
 
 
+def test_setting_forgets_what_is_unsaid_so_that_the_configuration_holds_again() -> None:
+    desk = Desk(Policy(lease_us=7))
+    desk.ask("declare", b"q", Policy(lease_us=S, attempts=2, ttl_us=S), 0)
+    assert desk.ask("set", b"q", Policy(ttl_us=5), 0, ("lease_us", "delay_us", "ttl_us")) == DONE
+    queue = desk.engine.state().queues[b"q"]
+    assert plain_policy(queue.policy) == {"attempts": 2, "ttl_us": 5}
+    assert queue.rules.lease_us == 7
+    assert desk.ask("set", b"q", Policy(), 0, ("name",)) == refusal(codes.BAD_POLICY)
+
+
 def test_a_policy_holds_for_what_is_published_after_it() -> None:
     desk = Desk()
     before = desk.publish()

@@ -57,6 +57,32 @@ def test_it_is_a_sorted_list(steps: list[Rank | int]) -> None:
         assert ranked.newest() is (best[-1] if best else None)
 
 
+@given(st.lists(ranks, max_size=60), ranks, st.integers(-1, 61))
+def test_what_stands_after_a_rank_is_found_be_somebody_there_or_not(
+    there: list[Rank], place: Rank, number: int
+) -> None:
+    messages = [message(at, *rank) for at, rank in enumerate(there)]
+    ranked = Ranked()
+    for one in messages:
+        ranked.add(one)
+    probe = message(number, *place)
+    everybody = in_rank([*[one for one in messages if one.order != number or _rank(one) != place], probe])
+    assert list(ranked.after(probe)) == everybody[everybody.index(probe) + 1 :]
+
+
+def _rank(one: Message) -> Rank:
+    return int(one.priority), int(one.ready_us)
+
+
+def test_what_stands_after_a_rank_is_found_over_many_chunks() -> None:
+    ranked = Ranked()
+    messages = [message(number) for number in range(5 * CHUNK)]
+    for one in messages:
+        ranked.add(one)
+    for at in (0, CHUNK - 1, CHUNK, 3 * CHUNK + 7, 5 * CHUNK - 1):
+        assert list(ranked.after(messages[at])) == messages[at + 1 :]
+
+
 def test_it_stays_sorted_over_many_chunks() -> None:
     dice = random.Random(1)
     ranked = Ranked()

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.rules import PolicyBook, Rules, acceptable, merged
+from penstock.engine.rules import PolicyBook, Rules, acceptable, merged, without
 from penstock.model.limits import BODY_MAX, NEVER_US, QUEUE_NAME_MAX
 from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
+from penstock.model.views import DEFAULT, MATCHED, SAID
 from tests.engine.clients import plain_policy
 from tests.engine.desk import Desk, S
 
@@ -59,6 +60,23 @@ def test_every_field_has_its_own_precedence(field: str) -> None:
     book = PolicyBook([(b"*", Policy(**configured))])
     assert effective(book, b"q") == configured
     assert effective(book, b"q", Policy(**said)) == said
+
+
+def test_each_field_that_holds_tells_its_source() -> None:
+    patterns = [(b"a*", Policy(lease_us=1, ttl_us=1, attempts=1)), (b"ab", Policy(lease_us=2, ttl_us=2))]
+    book = PolicyBook(patterns, {1: Policy(lease_us=3, max_body=3)})
+    assert book.sources(b"ab", Policy(lease_us=0), 1) == {
+        "lease_us": (SAID, b""),
+        "ttl_us": (MATCHED, b"ab"),
+        "attempts": (MATCHED, b"a*"),
+        "max_body": (DEFAULT, b""),
+    }
+
+
+def test_what_is_unsaid_is_gone_and_the_rest_stays() -> None:
+    policy = Policy(lease_us=1, ttl_us=2, dead_letter=b"dead")
+    assert plain_policy(without(policy, ("lease_us", "attempts"))) == {"ttl_us": 2, "dead_letter": b"dead"}
+    assert policy.lease_us == 1
 
 
 def test_merging_takes_the_first_that_says_it() -> None:

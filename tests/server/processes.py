@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import queue
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import penstock
-from penstock.server import door
+from harness.server import get
 
 PATIENCE_S = 15.0
 SOURCE = Path(penstock.__file__).parents[1]
@@ -137,15 +136,7 @@ class Process:
             return read_all(client)
 
     def get(self, path: str) -> Any:
-        connection = http.client.HTTPConnection("penstock", timeout=PATIENCE_S)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(PATIENCE_S)
-        with door.socket_path(self.data) as place:
-            connection.sock.connect(place)
-        connection.request("GET", path)
-        answer = json.loads(connection.getresponse().read())
-        connection.close()
-        return answer
+        return get(self.data, path, PATIENCE_S)
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

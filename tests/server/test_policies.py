@@ -8,8 +8,8 @@ import pytest
 
 from penstock.model.policy import POLICY_FIELDS
 from penstock.server.config import load
-from penstock.server.policies import POLICY_KEYS
-from penstock.server.problems import ConfigError
+from penstock.server.policies import POLICY_KEYS, read_said
+from penstock.server.problems import ConfigError, Problem
 
 
 def policies(tmp_path: Path, text: str) -> dict[bytes, dict[str, object]]:
@@ -84,3 +84,25 @@ def test_what_is_not_said_stays_unsaid(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, words: str) -> None:
     assert words in problems(tmp_path, text)
+
+
+# -- said of one queue, through the API
+
+
+def test_what_is_null_is_unsaid_and_the_rest_is_read() -> None:
+    wrong: list[Problem] = []
+    said = read_said({"lease_s": 1.5, "ttl_s": None, "dead_letter": "d%FF"}, b"q", wrong)
+    assert (said.policy.lease_us, said.policy.dead_letter, said.unsaid) == (1_500_000, b"d\xff", ("ttl_us",))
+    assert wrong == []
+
+
+def test_the_queue_without_a_name_may_have_no_dead_letters() -> None:
+    wrong: list[Problem] = []
+    assert read_said({"dead_letter": ""}, b"", wrong).policy.dead_letter == b""
+    assert wrong == []
+
+
+def test_a_pattern_cannot_be_said_of_one_queue() -> None:
+    wrong: list[Problem] = []
+    read_said({"match": "q*", "nonsense": None}, b"q", wrong)
+    assert [str(problem) for problem in wrong] == ["match: no such key", "nonsense: no such key"]

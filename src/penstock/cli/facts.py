@@ -72,7 +72,11 @@ class FactShapes:
         found: dict[str, Any] = {}
         for field, value in texts.items():
             found |= bytes_fields(field, value) if value else {}
-        return found | ({"dead_of": self._id(origin.dead_of) or str(origin.dead_of)} if origin.dead_of else {})
+        if origin.dead_of:
+            found["dead_of"] = self._id(origin.dead_of) or str(origin.dead_of)
+        if origin.dead_from is not None:
+            found["dead_from"] = names.show(origin.dead_from)
+        return found
 
     def _id(self, seq: int) -> str | None:
         return None if self._ids is None else self._ids.show(seq).decode()
@@ -98,7 +102,14 @@ _DISTANCES: Final = {
 }
 _PLAIN: Final = {"priority": "priority", "deliveries": "delivery", "holder": "holder"}
 _MARKS: Final = {"parked": "parked", "failure": "counted as a failure"}
-_BYTES: Final = {"key": "key", "dedup_id": "dedup id", "principal": "principal", "dead_of": "dead of", "body": "body"}
+_BYTES: Final = {
+    "key": "key",
+    "dedup_id": "dedup id",
+    "principal": "principal",
+    "dead_of": "dead of",
+    "dead_from": "dropped from",
+    "body": "body",
+}
 
 
 def details(shape: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from penstock.cli.confirming import confirmed, yes_option
 from penstock.cli.flags import data_option
 from penstock.cli.output import (
     JSON,
@@ -144,7 +145,7 @@ def dump_facts(data: str, first: int, message: str | None, limit: int | None, ou
 
 @journal.command(examples=["penstock journal repair", "penstock journal repair --data /var/lib/penstock --yes"])
 @data_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @output_option
 def repair(data: str, yes: bool, output: str) -> int:
     """Make a damaged journal one that a server accepts.
@@ -162,7 +163,7 @@ def repair(data: str, yes: bool, output: str) -> int:
         plan = mending.planned(disk)
         if output != JSON:
             mending.print_plan(plan)
-        agreed = bool(plan.damages) and (yes or (output != JSON and mending.confirmed()))
+        agreed = bool(plan.damages) and (yes or (output != JSON and confirmed("\nRepair the journal at this price?")))
         if agreed:
             repair_journal(disk, plan)
     if output == JSON:

@@ -6,6 +6,7 @@ import click
 
 from penstock import __version__
 from penstock.cli.config import config
+from penstock.cli.dead import dead
 from penstock.cli.doctor import doctor
 from penstock.cli.journal import journal
 from penstock.cli.messages import message
@@ -29,7 +30,7 @@ def main() -> None:
     """
 
 
-for command in (serve, config, queue, message, journal, doctor):
+for command in (serve, config, queue, message, dead, journal, doctor):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -78,12 +78,3 @@ def _range(loss: Loss) -> str:
     if not loss.first:
         return "not known"
     return f"{loss.first:,} to {loss.last:,}" if loss.last else f"from {loss.first:,} on"
-
-
-def confirmed() -> bool:
-    """Nobody there to answer means no."""
-    try:
-        return click.confirm("\nRepair the journal at this price?", default=False)
-    except click.Abort:
-        click.echo()
-        return False

@@ -11,9 +11,9 @@ import click
 from penstock.cli.durations import EXAMPLES
 from penstock.cli.main import main
 from penstock.cli.program import EXIT_CODES, WithExamples
-from penstock.cli.queues import list_queues
 from penstock.cli.samples import SAMPLES
 from penstock.cli.serve import serve
+from penstock.cli.surveying import list_queues
 
 _HEAD: Final = f"""\
 # Commands

@@ -47,8 +47,17 @@ class Remote:
         return self._ask("GET", path, None, timeout_s)
 
     def post(self, path: str, form: Mapping[str, object], timeout_s: float = TIMEOUT_S) -> Any:
-        said = {name: value for name, value in form.items() if value is not None}
-        return self._ask("POST", path, json.dumps(said).encode(), timeout_s)
+        return self._ask("POST", path, _content(_said(form)), timeout_s)
+
+    def put(self, path: str, form: Mapping[str, object]) -> Any:
+        return self._ask("PUT", path, _content(_said(form)), TIMEOUT_S)
+
+    def patch(self, path: str, form: Mapping[str, object]) -> Any:
+        """Here None is said, and takes back what was."""
+        return self._ask("PATCH", path, _content(form), TIMEOUT_S)
+
+    def delete(self, path: str, timeout_s: float = TIMEOUT_S) -> Any:
+        return self._ask("DELETE", path, None, timeout_s)
 
     def _ask(self, method: str, path: str, content: bytes | None, timeout_s: float) -> Any:
         from http.client import HTTPConnection, HTTPException
@@ -77,6 +86,14 @@ class Remote:
         if status == _UNAVAILABLE:
             return f"the server on {self._data} cannot answer now: {message}"
         return f"{self._about}: {message}" if self._about else message
+
+
+def _said(form: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in form.items() if value is not None}
+
+
+def _content(form: Mapping[str, object]) -> bytes:
+    return json.dumps(form).encode()
 
 
 def _connected(data: str, timeout_s: float) -> socket.socket:

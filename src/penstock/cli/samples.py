@@ -7,14 +7,14 @@ from typing import Any, Final
 from penstock.cli.facts import TIMES
 from penstock.cli.looking import MESSAGE_TIMES
 from penstock.cli.output import with_iso
-from penstock.cli.queues import QUEUE_TIMES
+from penstock.cli.surveying import QUEUE_TIMES
 
 _AT: Final = 1_767_323_045_678_901
 _SOON: Final = _AT + 30_000_000
 
 # Fields that are left out where there is nothing to say.
 OPTIONAL: Final = frozenset(
-    ("body", "body64", "dead_of", "dedup_id", "error", "key", "key64", "message", "principal", "trace")
+    ("body", "body64", "dead_from", "dead_of", "dedup_id", "error", "key", "key64", "message", "principal", "trace")
 )
 
 _QUEUE: Final = with_iso(
@@ -40,11 +40,32 @@ _QUEUE: Final = with_iso(
             "published": 1,
             "ready": 1,
         },
-        "policy": {},
+        "policy": {"lease_s": 30},
         "effective": {"lease_s": 30, "attempts": 5},
     },
     *QUEUE_TIMES,
 )
+_ONE_QUEUE: Final = _QUEUE | {"sources": {"lease_s": "queue", "attempts": "config orders*"}}
+_LETTER: Final = with_iso(
+    {
+        "id": "4ZkY0aB3xQ",
+        "dead_of": "0pCk2X9LqZ",
+        "dead_from": "orders",
+        "died_us": _AT,
+        "priority": 0,
+        "key": "k",
+        "body": "hello",
+    },
+    "died_us",
+)
+_SWEPT: Final = {
+    "dry_run": False,
+    "messages": 142,
+    "bytes": 38_912,
+    "gone": 0,
+    "refused": [{"error": "full", "message": "orders: the queue has reached its limit", "messages": 58}],
+    "sample": [_LETTER],
+}
 _LEASED: Final = with_iso(
     {
         "id": "0pCk2X9LqZ",
@@ -115,7 +136,13 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "policies": [{"match": "orders*", "lease_s": 30, "backoff_s": [1, 5, 30]}],
     },
     "queue list": {"queues": [_QUEUE]},
-    "queue show": _QUEUE,
+    "queue show": _ONE_QUEUE,
+    "queue create": _ONE_QUEUE,
+    "queue set": _ONE_QUEUE,
+    "queue pause": _ONE_QUEUE | {"paused": True},
+    "queue resume": _ONE_QUEUE,
+    "queue purge": {"name": "orders", "deleted": 142},
+    "queue delete": {"name": "orders", "deleted": 142},
     "message publish": {"id": "0pCk2X9LqZ", "duplicate": False},
     "message peek": {"messages": [_MESSAGE | _UNTOUCHED]},
     "message reserve": {"messages": [_LEASED]},
@@ -131,6 +158,9 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "live": _MESSAGE,
         "timeline": _TIMELINE,
     },
+    "dead list": {"messages": [_LETTER]},
+    "dead redrive": _SWEPT | {"targets": [{"queue": "orders", "messages": 142}]},
+    "dead purge": _SWEPT | {"dry_run": True, "refused": []},
     "journal info": {
         "segments": [
             with_iso(

@@ -22,7 +22,7 @@ RECORD_BYTES: Final = 64
 _EXTRA: Final = struct.Struct("<BH")
 _I64: Final = struct.Struct("<q")
 _U64: Final = struct.Struct("<Q")
-_DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF = range(1, 9)
+_DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF, _DEAD_FROM = range(1, 10)
 _WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8}
 
 
@@ -223,6 +223,9 @@ def encode_origin(origin: Origin) -> bytes:
         if value:
             parts.append(_EXTRA.pack(tag, len(value)))
             parts.append(value)
+    if origin.dead_from is not None:  # the empty name is a name
+        parts.append(_EXTRA.pack(_DEAD_FROM, len(origin.dead_from)))
+        parts.append(origin.dead_from)
     return b"".join(parts)
 
 
@@ -243,20 +246,26 @@ def decode_origin(extra: bytes) -> Origin | None:
             raise BadFact("an extra is cut short")
         if length != _WIDTHS.get(tag, length):
             raise BadFact(f"an extra of {length} bytes has the tag {tag}")
-        if tag == _DEDUP_ID:
-            origin.dedup_id = value
-        elif tag == _FOREIGN_ID:
-            origin.foreign_id = value
-        elif tag == _TRACE:
-            origin.trace = value
-        elif tag == _PRINCIPAL:
-            origin.principal = value
-        elif tag == _POSTER:
-            origin.poster = _I64.unpack(value)[0]
-        elif tag == _LABEL:
-            origin.label = _U64.unpack(value)[0]
-        elif tag == _NOTIFY:
-            origin.notify = value[0]
-        elif tag == _DEAD_OF:
-            origin.dead_of = _I64.unpack(value)[0]
+        _note(origin, tag, value)
     return origin
+
+
+def _note(origin: Origin, tag: int, value: bytes) -> None:
+    if tag == _DEDUP_ID:
+        origin.dedup_id = value
+    elif tag == _FOREIGN_ID:
+        origin.foreign_id = value
+    elif tag == _TRACE:
+        origin.trace = value
+    elif tag == _PRINCIPAL:
+        origin.principal = value
+    elif tag == _POSTER:
+        origin.poster = _I64.unpack(value)[0]
+    elif tag == _LABEL:
+        origin.label = _U64.unpack(value)[0]
+    elif tag == _NOTIFY:
+        origin.notify = value[0]
+    elif tag == _DEAD_OF:
+        origin.dead_of = _I64.unpack(value)[0]
+    elif tag == _DEAD_FROM:
+        origin.dead_from = value

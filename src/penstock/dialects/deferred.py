@@ -190,7 +190,7 @@ class DeferredSession(OrderedSession):
         if delay_ms < 0 or (stop < end and line[stop] != SPACE):
             self.say(token >> _TURN_SHIFT, INVALID_DELAY)
             return
-        body = line[stop + 1 : end]
+        body = line[stop + 1 : end] if stop < end else b""  # compiled, a slice must not end before it begins
         if stop == end or not is_text(body):
             self.say(token >> _TURN_SHIFT, INVALID_BODY)
             return

@@ -81,7 +81,7 @@ class PinpriqSession(OrderedSession):
         self.held = False
         self._go(self._unread())
         if self.ended:
-            self.wire.wake()  # there may be nothing left to answer
+            self.rouse()  # there may be nothing left to answer
 
     def enough(self) -> bool:
         return self._stuck != 0 or super().enough()
@@ -129,7 +129,7 @@ class PinpriqSession(OrderedSession):
         while at < len(data):
             if self.enough():
                 self.held = True
-                self.wire.wake()
+                self.rouse()
                 break
             used = self._request(data, at)
             if used == 0:
@@ -232,7 +232,7 @@ class PinpriqSession(OrderedSession):
             push.stuck = True
             self._stuck += 1
         self.held = True
-        self.wire.wake()
+        self.rouse()
 
     def answered_with(self, token: i64, code: i64, value: object) -> None:
         assert isinstance(value, list)

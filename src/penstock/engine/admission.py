@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from mypy_extensions import i64
 
 from penstock.engine.queue import Queue
@@ -15,6 +13,7 @@ from penstock.model.limits import (
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    ORIGIN_FIXED,
     PRIORITY_MAX,
     PRIORITY_MIN,
     QUEUE_NAME_MAX,
@@ -23,8 +22,6 @@ from penstock.model.limits import (
 from penstock.model.message import Origin
 from penstock.model.options import Publishing
 from penstock.model.policy import Policy
-
-_ORIGIN_FIXED: Final = 64  # tags, lengths and numbers of an encoded origin
 
 
 def admit(
@@ -90,4 +87,4 @@ def _bad_origin(origin: Origin) -> i64:
     if len(origin.dedup_id) > DEDUP_ID_MAX:
         return codes.TOO_LARGE
     named = len(origin.dedup_id) + len(origin.foreign_id) + len(origin.trace) + len(origin.principal)
-    return codes.TOO_LARGE if named + _ORIGIN_FIXED > EXTRA_MAX else codes.OK
+    return codes.TOO_LARGE if named + ORIGIN_FIXED > EXTRA_MAX else codes.OK

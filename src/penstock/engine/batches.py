@@ -8,14 +8,14 @@ from penstock.engine.admission import admit
 from penstock.engine.endings import may_end, may_release
 from penstock.engine.messages import MessageVerbs
 from penstock.model import codes, facts, stages
-from penstock.model.contract import DELETE, FINISH, PUBLISH, Call, Session
+from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call, Session
 from penstock.model.message import Message
 from penstock.model.options import Publishing
 from penstock.model.policy import Policy
 
 
 class BatchVerbs(MessageVerbs):
-    """A finish or release inside a batch that finds no message is an outcome, not a refusal of the rest."""
+    """An ending inside a batch that finds no message is an outcome, not a refusal of the rest, unless it is needed."""
 
     def batch(self, session: Session, token: i64, calls: list[Call], stage: i64) -> None:
         code = self._admit_all(calls, session.dialect)
@@ -26,11 +26,13 @@ class BatchVerbs(MessageVerbs):
         self._out.answer_with(session, token, stage, codes.OK, outcomes)
 
     def _admit_all(self, calls: list[Call], dialect: i64) -> i64:
-        """Each publish on top of those before it in the same batch."""
+        """Each publish on top of those before it in the same batch; endings as things stand before it."""
         state = self._state
         asked: dict[bytes, tuple[int, int]] = {}
         for call in calls:
             if call.verb != PUBLISH:
+                if call.needed and self._found(call) is None:
+                    return codes.NO_MESSAGE
                 continue
             length, body_bytes = asked.get(call.queue, (0, 0))
             queue = state.queues.get(call.queue)
@@ -48,8 +50,8 @@ class BatchVerbs(MessageVerbs):
         """The code, and the message's number."""
         if call.verb == PUBLISH:
             return self._perform_publish(session, call)
-        message = self.live(call.queue, call.seq)
-        if message is None or not _allowed(call, message):
+        message = self._found(call)
+        if message is None:
             return int(codes.NO_MESSAGE), call.seq
         queue = self._state.by_id[message.queue_id]
         if call.verb == DELETE:
@@ -59,6 +61,11 @@ class BatchVerbs(MessageVerbs):
         else:
             self._endings.release(message, queue, session.dialect, call.delay_us, call.failed)
         return int(codes.OK), call.seq
+
+    def _found(self, call: Call) -> Message | None:
+        """The message that an ending is for, if its rule allows it."""
+        message = self.live(call.queue, call.seq)
+        return message if message is not None and _allowed(call, message) else None
 
     def _perform_publish(self, session: Session, call: Call) -> tuple[int, int]:
         state = self._state
@@ -74,6 +81,6 @@ class BatchVerbs(MessageVerbs):
 
 
 def _allowed(call: Call, message: Message) -> bool:
-    if call.verb == FINISH:
-        return may_end(message, call.rule, call.holder)
-    return call.verb == DELETE or may_release(message, call.rule, call.holder)
+    if call.verb == RELEASE:
+        return may_release(message, call.rule, call.holder)
+    return may_end(message, call.rule, call.holder)

@@ -8,8 +8,9 @@ from penstock.engine.hands import Hands
 from penstock.engine.queue import Queue
 from penstock.engine.state import State
 from penstock.model import facts, stages
+from penstock.model.limits import EXTRA_MAX, ORIGIN_FIXED
 from penstock.model.message import LEASED, PARKED, Message, Origin
-from penstock.model.options import HOLDER_ONLY, LEASED_ONLY
+from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY
 from penstock.model.policy import Policy
 
 
@@ -79,22 +80,29 @@ class Endings:
         copy.priority = message.priority
         copy.lease_us = message.lease_us
         copy.dialect = message.dialect
-        copy.origin = Origin()
-        copy.origin.dead_of = int(message.order)
-        if message.origin is not None:
-            copy.origin.principal = message.origin.principal
-            copy.origin.trace = message.origin.trace
+        copy.origin = _origin_of_dead(message, queue.name)
         state.published(copy, dead)
         self._hands.serve(dead)
 
 
+def _origin_of_dead(message: Message, queue: bytes) -> Origin:
+    origin = Origin()
+    origin.dead_of = int(message.order)
+    if message.origin is not None:
+        origin.principal = message.origin.principal
+        origin.trace = message.origin.trace
+    if len(queue) + len(origin.principal) + len(origin.trace) + ORIGIN_FIXED <= EXTRA_MAX:
+        origin.dead_from = queue
+    return origin
+
+
 def may_end(message: Message, rule: i64, holder: i64) -> bool:
-    """The dialect's rule: any live message, only a leased one, only the holder's."""
+    """The dialect's rule: any live message, only a leased one, only the holder's, only one that waits."""
     if rule == LEASED_ONLY:
         return message.place == LEASED
     if rule == HOLDER_ONLY:
         return message.place == LEASED and message.holder == holder
-    return True
+    return rule != WAITING_ONLY or message.place != LEASED
 
 
 def may_release(message: Message, rule: i64, holder: i64) -> bool:

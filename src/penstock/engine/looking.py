@@ -9,7 +9,7 @@ from penstock.engine.rules import merged
 from penstock.engine.state import State
 from penstock.engine.waiting import Waiting
 from penstock.model.message import Message
-from penstock.model.views import Counts, MessageView, QueueView, StatsView
+from penstock.model.views import Counts, MessageView, QueueView, Rank, StatsView
 
 
 def message_view(message: Message, queue: Queue) -> MessageView:
@@ -19,6 +19,7 @@ def message_view(message: Message, queue: Queue) -> MessageView:
     view.published_us = int(message.published_us)
     view.ready_us = int(message.ready_us)
     view.expires_us = int(message.expires_us)
+    view.lease_us = int(message.lease_us)
     view.leased_us = int(message.leased_us)
     view.first_leased_us = int(message.first_leased_us)
     view.until_us = int(message.until_us)
@@ -65,10 +66,10 @@ def stats_view(state: State, waiting: Waiting) -> StatsView:
     return StatsView(counts(state.queues.values()), len(state.queues), waiting.count(), int(state.now_us))
 
 
-def first_ready(queue: Queue, limit: int) -> list[Message]:
-    """What could be taken, first in rank first."""
-    narrow = iter(queue.ready)
-    wide = iter(queue.wide)
+def first_ready(queue: Queue, limit: int, after: Rank | None = None) -> list[Message]:
+    """What could be taken, in rank, from the first or after a rank."""
+    narrow = iter(queue.ready) if after is None else queue.ready.after(_standing(after))
+    wide = iter(queue.wide) if after is None else queue.wide.after(_standing(after))
     one, other = next(narrow, None), next(wide, None)
     found: list[Message] = []
     while len(found) < limit and (one is not None or other is not None):
@@ -80,3 +81,10 @@ def first_ready(queue: Queue, limit: int) -> list[Message]:
             found.append(other)
             other = next(wide, None)
     return found
+
+
+def _standing(rank: Rank) -> Message:
+    """Something that stands there, to compare with."""
+    message = Message(rank.seq, 0, b"", 0, rank.ready_us)
+    message.priority = rank.priority
+    return message

@@ -6,12 +6,13 @@ from mypy_extensions import i64
 
 from penstock.engine import looking
 from penstock.engine.batches import BatchVerbs
-from penstock.engine.rules import acceptable, merged
+from penstock.engine.rules import acceptable, merged, without
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Session
 from penstock.model.limits import PEEK_MAX, QUEUE_NAME_MAX
 from penstock.model.message import LEASED, Message
-from penstock.model.policy import Policy
+from penstock.model.policy import POLICY_FIELDS, Policy
+from penstock.model.views import Rank
 
 
 class QueueVerbs(BatchVerbs):
@@ -31,14 +32,17 @@ class QueueVerbs(BatchVerbs):
             state.declared(state.next_queue_id, queue, session.dialect, policy)
             self._out.answer(session, token, stage, codes.OK, None, 0)
 
-    def set(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
+    def set(
+        self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64, unsaid: tuple[str, ...] = ()
+    ) -> None:
         found = self._state.queues.get(queue)
         if found is None:
             self._refuse(session, token, codes.NO_QUEUE)
-        elif not acceptable(queue, policy):
+        elif not acceptable(queue, policy) or any(field not in POLICY_FIELDS for field in unsaid):
             self._refuse(session, token, codes.BAD_POLICY)
         else:
-            self._state.policy_set(found, session.dialect, merged([policy, found.policy]))
+            rest = without(found.policy, unsaid)
+            self._state.policy_set(found, session.dialect, merged([policy, rest]))
             self._out.answer(session, token, stage, codes.OK, None, 0)
 
     def remove(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
@@ -100,9 +104,11 @@ class QueueVerbs(BatchVerbs):
         self._waiting.unsubscribe(session, queue)
 
     def credit(self, session: Session, stage: i64) -> bool:
-        if self._waiting.credit(session, stage) is None:
+        subscriber = self._waiting.credit(session, stage)
+        if subscriber is None:
             return False
-        self._serve_subscriber(session)
+        if not subscriber.credits:  # where an older one is left, there is nothing that it could have
+            self._hands.serve_subscriber(subscriber)
         return True
 
     def wait(self, session: Session, token: i64, queue: bytes) -> None:
@@ -128,12 +134,12 @@ class QueueVerbs(BatchVerbs):
 
     # -- looking
 
-    def peek(self, session: Session, token: i64, queue: bytes, limit: int) -> None:
+    def peek(self, session: Session, token: i64, queue: bytes, limit: int, after: Rank | None = None) -> None:
         found = self._state.queues.get(queue)
         if found is None:
             self._out.answer_with(session, token, stages.READY, codes.NO_QUEUE, [])
             return
-        first = looking.first_ready(found, min(limit, PEEK_MAX))
+        first = looking.first_ready(found, min(limit, PEEK_MAX), after)
         views = [looking.message_view(message, found) for message in first]
         self._out.answer_with(session, token, stages.READY, codes.OK, views)
 
@@ -151,6 +157,7 @@ class QueueVerbs(BatchVerbs):
             self._out.answer_with(session, token, stages.READY, codes.NO_QUEUE, None)
             return
         view = looking.queue_view(found, self._state, self._waiting)
+        view.sources = self._state.book.sources(found.name, found.policy, int(found.dialect))
         self._out.answer_with(session, token, stages.READY, codes.OK, view)
 
     def list_queues(self, session: Session, token: i64) -> None:

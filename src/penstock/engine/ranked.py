@@ -29,6 +29,13 @@ class Ranked:
         for chunk in self._chunks:
             yield from chunk
 
+    def after(self, message: Message) -> Iterator[Message]:
+        """Those behind it in rank, be it in here or not."""
+        for where in range(self._chunk_of(message), len(self._chunks)):
+            for one in self._chunks[where]:
+                if self.before(message, one):
+                    yield one
+
     def first(self) -> Message | None:
         """The oldest: first in rank."""
         return self._chunks[0][0] if self.count else None

@@ -54,9 +54,11 @@ back-off, whose last step repeats.
 
 Expiry beats the drop, and the drop beats another try. Time to live counts from the publish. A lease is never cut
 short: what expires while leased ends when its lease does, as expired. A dead letter is a new message, published in
-the commit that drops the old one and linked to it: the same body, key, priority and lease length, without ttl and
-without notices. The limits of the dead-letter queue do not hold for it. A finish, release or extend that comes too
-late, or for the lease of somebody else where the dialect fences, finds no message and changes nothing.
+the commit that drops the old one, linked to it and to its queue: the same body, key, priority and lease length,
+without ttl and without notices. The limits of the dead-letter queue do not hold for it. A redrive publishes it anew
+and deletes it in one commit; the new message is linked to nothing, and its queue's policy says how long it waits and
+lives. A finish, release or extend that comes too late, or for the lease of somebody else where the dialect fences,
+finds no message and changes nothing.
 
 ## At the same instant
 

@@ -9,6 +9,7 @@ from mypy_extensions import i64
 
 from penstock.model.limits import BODY_MAX, NEVER_US, QUEUE_NAME_MAX
 from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
+from penstock.model.views import DEFAULT, MATCHED, SAID, Source
 
 
 class Rules:
@@ -53,17 +54,30 @@ class PolicyBook:
         self, patterns: Sequence[tuple[bytes, Policy]] = (), defaults: dict[int, Policy] | None = None
     ) -> None:
         self._exact = [(match, policy) for match, policy in patterns if not match.endswith(b"*")]
-        prefixes = [(match[:-1], policy) for match, policy in patterns if match.endswith(b"*")]
+        prefixes = [(match, policy) for match, policy in patterns if match.endswith(b"*")]
         self._prefixes = sorted(prefixes, key=lambda row: -len(row[0]))
         self._defaults = defaults or {}
 
     def effective(self, name: bytes, said: Policy, dialect: int) -> Policy:
-        layers = [said]
-        layers += [policy for match, policy in self._exact if match == name]
-        layers += [policy for prefix, policy in self._prefixes if name.startswith(prefix)]
+        return merged([policy for _, policy in self._layers(name, said, dialect)])
+
+    def sources(self, name: bytes, said: Policy, dialect: int) -> dict[str, Source]:
+        """Of each field that holds, who said it."""
+        found: dict[str, Source] = {}
+        for source, policy in self._layers(name, said, dialect):
+            for field in POLICY_FIELDS:
+                if field not in found and getattr(policy, field) is not None:
+                    found[field] = source
+        return found
+
+    def _layers(self, name: bytes, said: Policy, dialect: int) -> list[tuple[Source, Policy]]:
+        matching = [(match, policy) for match, policy in self._exact if match == name]
+        matching += [(match, policy) for match, policy in self._prefixes if name.startswith(match[:-1])]
+        layers = [(Source(SAID, b""), said)]
+        layers += [(Source(MATCHED, match), policy) for match, policy in matching]
         if dialect in self._defaults:
-            layers.append(self._defaults[dialect])
-        return merged(layers)
+            layers.append((Source(DEFAULT, b""), self._defaults[dialect]))
+        return layers
 
 
 def merged(layers: list[Policy]) -> Policy:
@@ -76,6 +90,14 @@ def merged(layers: list[Policy]) -> Policy:
                 setattr(policy, field, value)
                 break
     return policy
+
+
+def without(policy: Policy, fields: tuple[str, ...]) -> Policy:
+    """The same, with these fields unsaid."""
+    rest = merged([policy])
+    for field in fields:
+        setattr(rest, field, None)
+    return rest
 
 
 def acceptable(name: bytes, policy: Policy) -> bool:

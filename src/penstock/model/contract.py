@@ -14,6 +14,7 @@ from penstock.model.limits import MESSAGE_OVERHEAD, OWED_BYTES_MAX
 from penstock.model.message import Message
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
+from penstock.model.views import Rank
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -158,7 +159,7 @@ DELETE: Final = 4
 class Call:
     """One verb inside a batch, with its arguments."""
 
-    __slots__ = ("body", "delay_us", "failed", "holder", "options", "queue", "rule", "seq", "verb")
+    __slots__ = ("body", "delay_us", "failed", "holder", "needed", "options", "queue", "rule", "seq", "verb")
 
     def __init__(self, verb: int, queue: bytes) -> None:
         self.verb: int = verb
@@ -170,6 +171,7 @@ class Call:
         self.rule: int = 0
         self.holder: int = 0
         self.failed: bool = False
+        self.needed: bool = False  # a message that is not there, or not as the rule wants it, refuses the whole batch
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -252,8 +254,10 @@ class Broker:
         """Answers OK, QUEUE_EXISTS, BAD_NAME or BAD_POLICY."""
         raise NotImplementedError
 
-    def set(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
-        """Overrides the fields that are said. Answers OK, NO_QUEUE or BAD_POLICY."""
+    def set(
+        self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64, unsaid: tuple[str, ...] = ()
+    ) -> None:
+        """Overrides the fields that are said, forgets those named `unsaid`. Answers OK, NO_QUEUE or BAD_POLICY."""
         raise NotImplementedError
 
     def remove(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
@@ -274,8 +278,8 @@ class Broker:
 
     # -- looking; these change nothing and wait for nothing
 
-    def peek(self, session: Session, token: i64, queue: bytes, limit: int) -> None:
-        """Answers OK with MessageViews of what could be taken, first in rank first; or NO_QUEUE."""
+    def peek(self, session: Session, token: i64, queue: bytes, limit: int, after: Rank | None = None) -> None:
+        """Answers OK with MessageViews of what could be taken, in rank, from the first or `after` one; or NO_QUEUE."""
         raise NotImplementedError
 
     def show_message(self, session: Session, token: i64, seq: i64) -> None:

@@ -46,7 +46,7 @@ class Due:
 class Origin:
     """What came with a publish beyond the ordinary; most messages have none."""
 
-    __slots__ = ("dead_of", "dedup_id", "foreign_id", "label", "notify", "poster", "principal", "trace")
+    __slots__ = ("dead_from", "dead_of", "dedup_id", "foreign_id", "label", "notify", "poster", "principal", "trace")
 
     def __init__(self) -> None:
         self.dedup_id: bytes = b""
@@ -57,6 +57,7 @@ class Origin:
         self.label: int = 0
         self.notify: int = 0  # bit n: tell the poster of stage n
         self.dead_of: int = 0  # the number of the dropped message this is the dead letter of
+        self.dead_from: bytes | None = None  # the queue that message was dropped from, where known
 
 
 class Message(Due):

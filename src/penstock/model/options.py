@@ -12,6 +12,7 @@ from penstock.model.message import Origin
 ANY_LIVE: Final[i64] = 0  # any live message, leased or waiting
 LEASED_ONLY: Final[i64] = 1  # only while it is leased, whoever asks
 HOLDER_ONLY: Final[i64] = 2  # only the holder of the present lease
+WAITING_ONLY: Final[i64] = 3  # only while nobody holds it
 
 
 class Publishing:

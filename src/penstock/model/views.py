@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from penstock.model.message import Origin
 from penstock.model.policy import Policy
+
+# Who said a field of the policy that holds.
+SAID: Final = 1  # somebody, of this queue
+MATCHED: Final = 2  # the configuration, of queues of such a name
+DEFAULT: Final = 3  # the dialect that made the queue
+
+
+class Rank(NamedTuple):
+    """Where a ready message stands in its queue: a place to go on from, be the message still there or not."""
+
+    priority: int
+    ready_us: int
+    seq: int
+
+
+class Source(NamedTuple):
+    """Where a field of a policy comes from."""
+
+    layer: int
+    match: bytes  # the name or pattern that matched
 
 
 class MessageView:
@@ -18,6 +40,7 @@ class MessageView:
         "first_leased_us",
         "holder",
         "key",
+        "lease_us",
         "leased_us",
         "origin",
         "place",
@@ -40,6 +63,7 @@ class MessageView:
         self.published_us: int = 0
         self.ready_us: int = 0
         self.expires_us: int = 0
+        self.lease_us: int = -1  # its own lease length; -1: none of its own
         self.leased_us: int = 0
         self.first_leased_us: int = 0
         self.until_us: int = 0
@@ -49,23 +73,27 @@ class MessageView:
         self.origin: Origin | None = None
 
 
+# A compiled class has no `__slots__` to ask.
+COUNTS: Final = (
+    "body_bytes",
+    "delayed",
+    "deleted",
+    "delivered",
+    "dropped",
+    "expired",
+    "failed",
+    "finished",
+    "leased",
+    "parked",
+    "published",
+    "ready",
+)
+
+
 class Counts:
     """The ledger: published = delayed + ready + parked + leased + finished + dropped + expired + deleted, always."""
 
-    __slots__ = (
-        "body_bytes",
-        "delayed",
-        "deleted",
-        "delivered",
-        "dropped",
-        "expired",
-        "failed",
-        "finished",
-        "leased",
-        "parked",
-        "published",
-        "ready",
-    )
+    __slots__ = COUNTS
 
     def __init__(self) -> None:
         self.published: int = 0
@@ -95,6 +123,7 @@ class QueueView:
         "oldest_ready_us",
         "paused",
         "policy",
+        "sources",
         "waiting",
     )
 
@@ -103,6 +132,7 @@ class QueueView:
         self.counts = counts
         self.policy = policy  # what was said of this queue
         self.effective = effective  # what holds, after precedence
+        self.sources: dict[str, Source] = {}  # of each field that holds; only where one queue was asked for
         self.dialect: int = 0
         self.paused: bool = False
         self.created_us: int = 0

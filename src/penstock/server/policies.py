@@ -1,17 +1,26 @@
-"""The `[[policy]]` tables of the configuration file: what may stand in one, and the Policy it makes."""
+"""What may be said of queues, in the `[[policy]]` tables of the configuration file and in the admin API, and the Policy
+it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from penstock.model.policy import INTEGER_FIELDS, Policy
 from penstock.server.kinds import NAME, SECONDS_LIST, BadValue, Kind, seconds, whole
 from penstock.server.problems import Problem, suggestion
 
 MATCH: Final = "match"
+OWN_DEAD_LETTERS: Final = "a queue cannot be its own dead-letter queue"
 
 Pattern = tuple[bytes, Policy]  # a name, or a prefix with a trailing *
+
+
+class Said(NamedTuple):
+    """A change of what is said of a queue."""
+
+    policy: Policy
+    unsaid: tuple[str, ...]  # names of fields
 
 
 def _field_kinds() -> Iterator[tuple[str, tuple[str, Kind[Any], str]]]:
@@ -39,24 +48,38 @@ def read_policies(value: object, place: str, problems: list[Problem]) -> tuple[P
     return tuple(patterns.items())
 
 
+def read_said(said: Mapping[str, object], queue: bytes, problems: list[Problem]) -> Said:
+    """What is said of one queue; a field that is null is unsaid."""
+    fields = {key: value for key, value in said.items() if value is not None or key not in POLICY_KEYS}
+    policy = _read_fields(fields, "", POLICY_KEYS, problems)
+    if policy.dead_letter and policy.dead_letter == queue:
+        problems.append(Problem("dead_letter", OWN_DEAD_LETTERS))
+    return Said(policy, tuple([POLICY_KEYS[key][0] for key in said if key not in fields]))
+
+
 def _read_policy(table: dict[str, object], place: str, patterns: dict[bytes, Policy], problems: list[Problem]) -> None:
     said = {key: value for key, value in table.items() if key != MATCH}
-    policy = Policy()
-    for key, value in said.items():
-        if key in POLICY_KEYS:
-            field, kind, _ = POLICY_KEYS[key]
-            setattr(policy, field, _read(kind, value, f"{place}, {key}", problems))
-        else:
-            problems.append(Problem(f"{place}, {key}", f"no such key{suggestion(key, [MATCH, *POLICY_KEYS])}"))
+    policy = _read_fields(said, f"{place}, ", (MATCH, *POLICY_KEYS), problems)
     match = _read(NAME, table.get(MATCH, ""), f"{place}, {MATCH}", problems)
     if not match:
         problems.append(Problem(place, 'needs `match`, a queue name or a prefix with a trailing *, such as "orders*"'))
     elif match in patterns:
         problems.append(Problem(f"{place}, {MATCH}", "has a policy above already"))
     elif policy.dead_letter == match:
-        problems.append(Problem(f"{place}, dead_letter", "a queue cannot be its own dead-letter queue"))
+        problems.append(Problem(f"{place}, dead_letter", OWN_DEAD_LETTERS))
     else:
         patterns[match] = policy
+
+
+def _read_fields(said: Mapping[str, object], place: str, known: Iterable[str], problems: list[Problem]) -> Policy:
+    policy = Policy()
+    for key, value in said.items():
+        if key in POLICY_KEYS:
+            field, kind, _ = POLICY_KEYS[key]
+            setattr(policy, field, _read(kind, value, f"{place}{key}", problems))
+        else:
+            problems.append(Problem(f"{place}{key}", f"no such key{suggestion(key, known)}"))
+    return policy
 
 
 def _read(kind: Kind[Any], value: object, place: str, problems: list[Problem]) -> Any:

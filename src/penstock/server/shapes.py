@@ -21,6 +21,7 @@ from penstock.model.limits import (
     NEVER_US,
     PRIORITY_MAX,
     PRIORITY_MIN,
+    REDRIVE_MAX,
     RESERVE_MAX,
     SECOND_US,
     TTL_MAX_US,
@@ -28,7 +29,7 @@ from penstock.model.limits import (
 )
 from penstock.model.message import PLACE_NAMES, Message
 from penstock.model.policy import Policy
-from penstock.model.views import Counts, MessageView, QueueView
+from penstock.model.views import COUNTS, DEFAULT, MATCHED, SAID, Counts, MessageView, QueueView, Source
 from penstock.server.policies import POLICY_KEYS
 
 DelayS = Annotated[float, Meta(ge=0, le=DELAY_MAX_US // SECOND_US)]
@@ -61,8 +62,18 @@ class ReleaseForm(Struct, forbid_unknown_fields=True):
     failed: bool = False
 
 
-class FinishForm(Struct, forbid_unknown_fields=True):
+class NothingForm(Struct, forbid_unknown_fields=True):
     """Nothing to say, so far."""
+
+
+class PurgeForm(Struct, forbid_unknown_fields=True):
+    ids: Annotated[list[str], Meta(max_length=REDRIVE_MAX)]
+
+
+class RedriveForm(PurgeForm, forbid_unknown_fields=True):
+    """`to`: into this queue, and not each into the one it was dropped from."""
+
+    to: str | None = None
 
 
 def microseconds(seconds: float | None) -> int:
@@ -100,7 +111,24 @@ def _origin(view: MessageView, ids: Ids) -> dict[str, object]:
     said = {"dedup_id": origin.dedup_id, "trace": origin.trace, "principal": origin.principal}
     if origin.dead_of:
         said["dead_of"] = ids.show(origin.dead_of)
+    if origin.dead_from is not None:
+        said["dead_from"] = names.show(origin.dead_from).encode()
     return {name: told for field, value in said.items() if value for name, told in _bytes(field, value).items()}
+
+
+def dead_shape(view: MessageView, ids: Ids) -> dict[str, object]:
+    """A dead letter: of which message, dropped from which queue (null: not known), when."""
+    assert view.origin is not None
+    dead_from = view.origin.dead_from
+    return {
+        "id": ids.show(view.seq).decode(),
+        "dead_of": ids.show(view.origin.dead_of).decode(),
+        "dead_from": None if dead_from is None else names.show(dead_from),
+        "died_us": view.published_us,
+        "priority": view.priority,
+        **({} if view.key is None else _bytes("key", view.key)),
+        **_bytes("body", view.body),
+    }
 
 
 def leased_shape(message: Message, queue: bytes, ids: Ids) -> dict[str, object]:
@@ -132,8 +160,20 @@ def queue_shape(view: QueueView) -> dict[str, object]:
     }
 
 
+def sources_shape(view: QueueView) -> dict[str, str]:
+    """Where each effective field comes from: the queue itself, the config's pattern, the dialect that made it."""
+    keys = {field: key for key, (field, _, _) in POLICY_KEYS.items()}
+    dialect = table.NAMES.get(view.dialect, str(view.dialect))
+    return {keys[field]: _source(source, dialect) for field, source in view.sources.items()}
+
+
+def _source(source: Source, dialect: str) -> str:
+    words = {SAID: "queue", MATCHED: f"config {names.show(source.match)}", DEFAULT: f"dialect {dialect}"}
+    return words[source.layer]
+
+
 def counts_shape(counts: Counts) -> dict[str, int]:
-    return {name: getattr(counts, name) for name in Counts.__slots__}
+    return {name: getattr(counts, name) for name in COUNTS}
 
 
 def policy_shape(policy: Policy) -> dict[str, object]:

@@ -22,6 +22,7 @@ from penstock.model.limits import (
 from penstock.model.message import DELAYED, PARKED, PLACE_NAMES, READY, Origin
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
+from penstock.model.views import DEFAULT, MATCHED, SAID
 from tests.engine.clients import Client, Event, notice, plain_policy
 from tests.engine.spec.truth import TALLIES, Message, Queue, Truth, Waiter
 
@@ -102,17 +103,25 @@ class Ground:
         return int(self.effective(queue.name, queue.policy, queue.dialect).get(name, 0))
 
     def effective(self, name: bytes, said: Policy, dialect: int) -> dict[str, Any]:
-        """Queue over exact pattern over longer prefix over shorter prefix over the dialect's default."""
-        layers = [said]
-        layers += [policy for match, policy in self.patterns if match == name and not match.endswith(b"*")]
-        prefixes = [(match[:-1], policy) for match, policy in self.patterns if match.endswith(b"*")]
-        prefixes.sort(key=lambda row: len(row[0]), reverse=True)
-        layers += [policy for prefix, policy in prefixes if name.startswith(prefix)]
-        layers += [self.defaults[dialect]] if dialect in self.defaults else []
         found: dict[str, Any] = {}
-        for layer in reversed(layers):
+        for _, layer in self._weakest_first(name, said, dialect):
             found.update(plain_policy(layer))
         return found
+
+    def sources(self, name: bytes, said: Policy, dialect: int) -> dict[str, tuple[int, bytes]]:
+        found: dict[str, tuple[int, bytes]] = {}
+        for source, layer in self._weakest_first(name, said, dialect):
+            found.update(dict.fromkeys(plain_policy(layer), source))
+        return found
+
+    def _weakest_first(self, name: bytes, said: Policy, dialect: int) -> list[tuple[tuple[int, bytes], Policy]]:
+        """Queue over exact pattern over longer prefix over shorter prefix over the dialect's default."""
+        layers = [((DEFAULT, b""), self.defaults[dialect])] if dialect in self.defaults else []
+        prefixes = [row for row in self.patterns if row[0].endswith(b"*") and name.startswith(row[0][:-1])]
+        layers += [((MATCHED, match), policy) for match, policy in sorted(prefixes, key=lambda row: len(row[0]))]
+        exact = [row for row in self.patterns if row[0] == name and not name.endswith(b"*")]
+        layers += [((MATCHED, match), policy) for match, policy in exact]
+        return [*layers, ((SAID, b""), said)]
 
     def twin(self, name: bytes, options: Publishing) -> int:
         queue = self.truth.queues.get(name)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from penstock.model import codes, stages
-from penstock.model.contract import DELETE, FINISH, PUBLISH, Call
+from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
 from penstock.model.limits import NEVER_US
 from penstock.model.message import LEASED, PARKED, Origin
-from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, Publishing
+from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
 from tests.engine.clients import Client, notice
 from tests.engine.spec.ground import asked
 from tests.engine.spec.handing import HandingOut
@@ -73,6 +73,8 @@ class Lives(HandingOut):
                 if rule == LEASED_ONLY and not leased:
                     return None
                 if rule == HOLDER_ONLY and not (leased and message.holder == holder):
+                    return None
+                if rule == WAITING_ONLY and leased:
                     return None
                 return message
         return None
@@ -152,7 +154,7 @@ class Lives(HandingOut):
         if not name or name == queue.name:
             return
         origin = Origin()
-        origin.dead_of = message.order
+        origin.dead_of, origin.dead_from = message.order, queue.name
         if message.origin is not None:
             origin.principal, origin.trace = message.origin.principal, message.origin.trace
         dead = self.queue(name, queue.dialect)
@@ -189,11 +191,11 @@ class Lives(HandingOut):
         self.answer(client, token, stage, codes.OK, None, due_us)
 
     def delete(self, client: Client, token: int, name: bytes, number: int, stage: int) -> None:
-        code = self._delete(name, number)
+        code = self._delete(name, number, 0, 0)
         self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
 
-    def _delete(self, name: bytes, number: int) -> int:
-        message = self._live(name, number, 0, 0)
+    def _delete(self, name: bytes, number: int, rule: int, holder: int) -> int:
+        message = self._live(name, number, rule, holder)
         if message is None:
             return codes.NO_MESSAGE
         self.end(message, "deleted")
@@ -212,6 +214,8 @@ class Lives(HandingOut):
         ahead: dict[bytes, list[bytes]] = {}
         for call in calls:
             options = call.options or Publishing()
+            if call.verb != PUBLISH and call.needed and not self._could(call):
+                return codes.NO_MESSAGE
             if call.verb != PUBLISH or self.twin(call.queue, options):
                 continue
             before = ahead.setdefault(call.queue, [])
@@ -221,6 +225,10 @@ class Lives(HandingOut):
             before.append(call.body)
         return codes.OK
 
+    def _could(self, call: Call) -> bool:
+        message = self._live(call.queue, call.seq, call.rule, call.holder)
+        return message is not None and (call.verb != RELEASE or message.place == LEASED)
+
     def _perform(self, client: Client, call: Call) -> tuple[int, int]:
         if call.verb == PUBLISH:
             options = call.options or Publishing()
@@ -229,7 +237,7 @@ class Lives(HandingOut):
                 return codes.DUPLICATE, twin
             return codes.OK, self._publish(client, call.queue, call.body, call.delay_us, options).order
         if call.verb == DELETE:
-            return self._delete(call.queue, call.seq), call.seq
+            return self._delete(call.queue, call.seq, call.rule, call.holder), call.seq
         if call.verb == FINISH:
             return self._finish(call.queue, call.seq, call.rule, call.holder), call.seq
         return self._release(call.queue, call.seq, call.delay_us, call.failed, call.rule, call.holder), call.seq

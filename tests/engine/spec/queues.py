@@ -6,7 +6,8 @@ from typing import Any
 
 from penstock.model import codes, stages
 from penstock.model.limits import PEEK_MAX, QUEUE_NAME_MAX
-from penstock.model.policy import INTEGER_FIELDS, Policy
+from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
+from penstock.model.views import Rank
 from tests.engine.clients import Client, plain_policy
 from tests.engine.spec.lives import Lives
 from tests.engine.spec.truth import Queue, view_of
@@ -30,16 +31,19 @@ class WholeQueues(Lives):
             self.answer(client, token, stages.READY, codes.NO_QUEUE, None, 0)
         return queue
 
-    def set(self, client: Client, token: int, name: bytes, policy: Policy, stage: int) -> None:
+    def set(
+        self, client: Client, token: int, name: bytes, policy: Policy, stage: int, unsaid: tuple[str, ...] = ()
+    ) -> None:
         queue = self._found(client, token, name)
         if queue is None:
             return
-        if not _acceptable(name, policy):
+        if not _acceptable(name, policy) or not set(unsaid) <= set(POLICY_FIELDS):
             self.answer(client, token, stages.READY, codes.BAD_POLICY, None, 0)
             return
         window_us = self.rule(queue, "dedup_us")  # what is forgotten under the old window stays forgotten
         queue.known = [known for known in queue.known if known[2] + window_us > self.now_us]
-        queue.policy = Policy(**{**plain_policy(queue.policy), **plain_policy(policy)})
+        kept = {field: value for field, value in plain_policy(queue.policy).items() if field not in unsaid}
+        queue.policy = Policy(**{**kept, **plain_policy(policy)})
         queue.modified_us = self.now_us
         self.answer(client, token, stage, codes.OK, None, 0)
 
@@ -77,12 +81,16 @@ class WholeQueues(Lives):
 
     # -- looking
 
-    def peek(self, client: Client, token: int, name: bytes, limit: int) -> None:
+    def peek(self, client: Client, token: int, name: bytes, limit: int, after: Rank | None = None) -> None:
         if name not in self.truth.queues:
             self.answer_with(client, token, stages.READY, codes.NO_QUEUE, ())
             return
-        found = self.ranked(name)[: min(limit, PEEK_MAX)]
-        self.answer_with(client, token, stages.READY, codes.OK, tuple(map(view_of, found)))
+        found = self.ranked(name)
+        if after is not None:
+            place = (-after.priority, after.ready_us, after.seq)
+            found = [message for message in found if (-message.priority, message.ready_us, message.order) > place]
+        views = tuple(map(view_of, found[: min(limit, PEEK_MAX)]))
+        self.answer_with(client, token, stages.READY, codes.OK, views)
 
     def show_message(self, client: Client, token: int, number: int) -> None:
         found = [message for message in self.truth.messages if message.order == number]
@@ -90,9 +98,12 @@ class WholeQueues(Lives):
         self.answer_with(client, token, stages.READY, code, value)
 
     def show_queue(self, client: Client, token: int, name: bytes) -> None:
-        there = name in self.truth.queues
-        code, value = (codes.OK, self.queue_view(name)) if there else (codes.NO_QUEUE, None)
-        self.answer_with(client, token, stages.READY, code, value)
+        queue = self.truth.queues.get(name)
+        if queue is None:
+            self.answer_with(client, token, stages.READY, codes.NO_QUEUE, None)
+            return
+        view = self.queue_view(name) | {"sources": self.sources(name, queue.policy, queue.dialect)}
+        self.answer_with(client, token, stages.READY, codes.OK, view)
 
     def list_queues(self, client: Client, token: int) -> None:
         views = tuple(self.queue_view(name) for name in sorted(self.truth.queues))
@@ -121,6 +132,7 @@ class WholeQueues(Lives):
             "oldest_ready_us": ranked[0].ready_us if ranked else 0,
             "paused": queue.paused,
             "policy": plain_policy(queue.policy),
+            "sources": {},
             "waiting": self._waiting(name),
         }
 

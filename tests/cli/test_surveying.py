@@ -1,4 +1,4 @@
-"""`penstock queue` against a real server."""
+"""`penstock queue list` and `show` against a real server."""
 
 from __future__ import annotations
 
@@ -57,3 +57,19 @@ def test_any_bytes_are_a_name_and_it_is_written_as_it_is_shown(shell: Shell) -> 
     for name in ("a/b c?d#e", "%FF%00odd", "ünïcode", "100%25"):
         shell.text("message", "publish", name, "x")
         assert shell.json("queue", "show", name)["name"] == name
+
+
+def test_what_holds_is_shown_with_who_said_it(shell: Shell, fresh: Callable[[], str]) -> None:
+    queue = fresh()
+    shell.text("queue", "create", queue, "--attempts", "5", "--backoff", "1s,500ms")
+    shown = shell.text("queue", "show", queue).splitlines()
+    assert [line.split(maxsplit=1)[1] for line in shown if line.startswith(("attempts", "backoff_s"))] == [
+        "5 (said of this queue)",
+        "1, 0.5 (said of this queue)",
+    ]
+
+
+def test_what_the_configuration_says_is_shown_as_such(configured: Shell) -> None:
+    configured.text("message", "publish", "orders.new", "x")
+    assert "lease_s          30 (by config orders*)" in configured.text("queue", "show", "orders.new").splitlines()
+    assert configured.json("queue", "show", "orders.new")["sources"] == {"lease_s": "config orders*"}

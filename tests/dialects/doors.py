@@ -1,0 +1,256 @@
+"""A door for each dialect, and for callers without any, all to the same queue: what test_across.py goes through."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.codecs.ids import Ids
+from penstock.dialects.table import DIALECTS
+from penstock.engine.rules import PolicyBook
+from penstock.model import codes
+from penstock.model.options import ANY_LIVE, LEASED_ONLY, Publishing, Reserving, Taking
+from penstock.model.views import QueueView
+from penstock.server.context import dialect_options
+from tests.broker.client import Client
+from tests.broker.desks import Desk, MakeDesk
+from tests.dialects.fuzz_pinpriq import READY, answers, pop, push, subscribe
+from tests.dialects.runner import SECRET, Connection, FakeContext, configured
+
+QUEUE = b"default"
+MILLISECOND_US = 1_000
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was handed out. `seq`: its number, as far as the dialect tells it; `mates`: bodies that came along."""
+
+    body: bytes
+    seq: int = 0
+    key: bytes | None = None
+    mates: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What may be said of a message when it is published. Priorities are the engine's: higher is better."""
+
+    delay_ms: int = 0
+    ttl_ms: int = 0
+    priority: int = 0
+    key: bytes | None = None
+    parked: bool = False
+
+
+PLAIN = Wish()
+
+
+class World:
+    """A broker with all its doors, and the eyes of somebody who only looks."""
+
+    def __init__(self, make_desk: MakeDesk) -> None:
+        self.desk: Desk = make_desk(PolicyBook())
+        self.ids = Ids(SECRET)
+        self.looker = Client(self.desk)
+
+    def session(self, dialect: str) -> Connection:
+        row = next(row for row in DIALECTS if row.name == dialect)
+        context = FakeContext(self.desk, dialect_options(configured(dialect, {}), dialect))
+        return Connection(row.make(context))
+
+    def pass_ms(self, ms: int) -> None:
+        self.desk.pass_time(ms * MILLISECOND_US)
+
+    def counts(self) -> dict[str, int]:
+        """Of the queue, as far as they are not 0."""
+        view = self.looker.ask(self.desk.broker.show_queue, QUEUE).value
+        if not isinstance(view, QueueView):
+            return {}
+        return {name: getattr(view.counts, name) for name in view.counts.__slots__ if getattr(view.counts, name)}
+
+    def live(self) -> int:
+        return sum(self.counts().get(place, 0) for place in ("delayed", "ready", "parked", "leased"))
+
+
+class Door:
+    """A dialect's way in. What it cannot do is not in `wishes` and `can`, and is not asked of it."""
+
+    name: str
+    wishes: frozenset[str] = frozenset()  # fields of a Wish
+    always: frozenset[str] = frozenset()  # of them, those that it cannot leave unsaid
+    can: frozenset[str] = frozenset()  # reserve, take, mates, finish, release, stats, wait
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    @classmethod
+    def bears(cls, body: bytes) -> bool:
+        """This body can be published here."""
+        return True
+
+    @classmethod
+    def fitting(cls, **said: Any) -> Wish:
+        """So much of a wish as can be said here."""
+        return Wish(**{name: value for name, value in said.items() if name in cls.wishes})
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        raise NotImplementedError
+
+    def get(self) -> Given | None:
+        """Hand out one message, in the dialect's own way: reserved or taken."""
+        raise NotImplementedError
+
+    def finish(self, seq: int) -> bool:
+        raise NotImplementedError
+
+    def release(self, seq: int, delay_ms: int) -> bool:
+        raise NotImplementedError
+
+    def stats(self) -> tuple[int, int]:
+        """How many wait, how many are reserved."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        """For one message."""
+        raise NotImplementedError
+
+    def heard(self) -> list[Given]:
+        """What the waiting has brought."""
+        raise NotImplementedError
+
+    def end(self, given: Given) -> None:
+        """The message is done, however it was handed out."""
+        if "reserve" in self.can:
+            assert self.finish(given.seq)
+
+
+class SocketDoor(Door):
+    """One through a session's bytes."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._connection = world.session(self.name)
+
+    def ask(self, data: bytes) -> bytes:
+        self._connection.session.received(data)
+        return self.listen()
+
+    def listen(self) -> bytes:
+        self.world.desk.settle()
+        while self._connection.flush():
+            self.world.desk.settle()
+        heard, self._connection.heard = self._connection.heard, b""
+        return heard
+
+
+class DeferredDoor(SocketDoor):
+    name = "deferred"
+    wishes = frozenset({"delay_ms"})
+    can = frozenset({"reserve", "finish", "release", "stats"})
+
+    @classmethod
+    def bears(cls, body: bytes) -> bool:
+        return b"\n" not in body and not body.endswith(b"\r") and body.decode(errors="replace").encode() == body
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        assert self.ask(b"ADD %d %b\n" % (wish.delay_ms, body)).startswith(b"TASK ")
+
+    def get(self) -> Given | None:
+        line = self.ask(b"RESERVE\n").removesuffix(b"\n")
+        if line == b"nil":
+            return None
+        _, shown, word, body = line.split(b" ", 3)
+        return Given(base64.b64decode(body) if word == b"BODY64" else body, int(self.world.ids.seq(shown)))
+
+    def finish(self, seq: int) -> bool:
+        return self.ask(b"DELETE %b\n" % self.world.ids.show(seq)) == b"ok\n"
+
+    def release(self, seq: int, delay_ms: int) -> bool:
+        return self.ask(b"RETURN %b %d\n" % (self.world.ids.show(seq), delay_ms)) == b"ok\n"
+
+    def stats(self) -> tuple[int, int]:
+        _, waiting, _, reserved, *_ = self.ask(b"STATS\n").split(b" ")
+        return int(waiting), int(reserved)
+
+
+class PinpriqDoor(SocketDoor):
+    name = "pinpriq"
+    wishes = frozenset({"ttl_ms", "priority", "key", "parked"})
+    always = frozenset({"priority", "key"})
+    can = frozenset({"take", "mates", "wait"})
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        priority = 0 if wish.parked else 256 - max(wish.priority, 1)
+        assert self.ask(push(QUEUE, wish.ttl_ms, priority, wish.key or b"", body)) == b""
+
+    def get(self) -> Given | None:
+        return (*self._given(self.ask(pop(QUEUE))), None)[0]
+
+    def wait(self) -> None:
+        assert self.ask(subscribe(QUEUE) + READY) == b""
+
+    def heard(self) -> list[Given]:
+        return self._given(self.listen())
+
+    def _given(self, heard: bytes) -> list[Given]:
+        groups = [group for group in answers(heard) if group]
+        return [Given(body, key=key, mates=tuple(mate for _, mate in mates)) for (key, body), *mates in groups]
+
+
+class CallerDoor(Door):
+    """Whoever calls the broker's verbs: the admin routes, and dialects to come."""
+
+    name = "caller"
+    wishes = frozenset(vars(PLAIN))
+    can = frozenset({"reserve", "finish", "release", "stats", "wait"})
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._client = Client(world.desk)
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        options = Publishing(
+            ttl_us=wish.ttl_ms * MILLISECOND_US or -1, priority=wish.priority, parked=wish.parked, key=wish.key
+        )
+        assert self._client.publish(QUEUE, body, wish.delay_ms * MILLISECOND_US, options).code == codes.OK
+
+    def get(self) -> Given | None:
+        message = self._client.reserve(QUEUE).message
+        return None if message is None else Given(message.body, int(message.order), message.key)
+
+    def finish(self, seq: int) -> bool:
+        return self._client.finish(QUEUE, seq, ANY_LIVE).code == codes.OK
+
+    def release(self, seq: int, delay_ms: int) -> bool:
+        return self._client.release(QUEUE, seq, delay_ms * MILLISECOND_US, rule=LEASED_ONLY).code == codes.OK
+
+    def stats(self) -> tuple[int, int]:
+        counts = self.world.counts()
+        return counts.get("delayed", 0) + counts.get("ready", 0), counts.get("leased", 0)
+
+    def wait(self) -> None:
+        broker, options = self.world.desk.broker, Reserving(wait_us=3_600_000_000)
+        self._client.call(broker.reserve, QUEUE, options, self.world.desk.confirm)
+        self.world.desk.settle()
+
+    def heard(self) -> list[Given]:
+        self.world.desk.settle()
+        found = [outcome.message for outcome in self._client.outcomes.values()]
+        self._client.outcomes.clear()
+        return [Given(message.body, int(message.order), message.key) for message in found if message is not None]
+
+
+class TakerDoor(CallerDoor):
+    """A caller who takes for good: the oldest, alone."""
+
+    name = "taker"
+    can = frozenset({"take"})
+
+    def get(self) -> Given | None:
+        message = self._client.take(QUEUE, Taking()).message
+        return None if message is None else Given(message.body, key=message.key)
+
+
+DOORS: Sequence[type[Door]] = (DeferredDoor, PinpriqDoor, CallerDoor, TakerDoor)

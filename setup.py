@@ -15,6 +15,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 ROOMS = ("model", "codecs", "engine", "journal", "broker", "dialects")
+PAGES = "reference.py"  # makes a page of the documents: nothing to gain there
 
 
 def wanted() -> bool:
@@ -33,8 +34,8 @@ def extensions() -> list[Extension]:
     except ImportError:
         print("penstock: mypyc is not installed, so nothing is compiled", file=sys.stderr)
         return []
-    modules = [str(path) for room in ROOMS for path in sorted(Path("src/penstock", room).glob("[!_]*.py"))]
-    return list(mypycify(modules, opt_level="3"))
+    sources = [path for room in ROOMS for path in sorted(Path("src/penstock", room).glob("[!_]*.py"))]
+    return list(mypycify([str(path) for path in sources if path.name != PAGES], opt_level="3"))
 
 
 setup(ext_modules=extensions())

@@ -12,7 +12,7 @@ from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
 from penstock.model import codes
 from penstock.model.options import ANY_LIVE, LEASED_ONLY, Publishing, Reserving, Taking
-from penstock.model.views import QueueView
+from penstock.model.views import COUNTS, QueueView
 from penstock.server.context import dialect_options
 from tests.broker.client import Client
 from tests.broker.desks import Desk, MakeDesk
@@ -68,7 +68,7 @@ class World:
         view = self.looker.ask(self.desk.broker.show_queue, QUEUE).value
         if not isinstance(view, QueueView):
             return {}
-        return {name: getattr(view.counts, name) for name in view.counts.__slots__ if getattr(view.counts, name)}
+        return {name: getattr(view.counts, name) for name in COUNTS if getattr(view.counts, name)}
 
     def live(self) -> int:
         return sum(self.counts().get(place, 0) for place in ("delayed", "ready", "parked", "leased"))

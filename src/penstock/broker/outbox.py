@@ -1,6 +1,7 @@
 """Hold the answers, not the state: what was decided is said once the journal has come as far as was asked.
 
-Within a stage the order is the order of the deciding. The outbox never decides, and after the journal has died it is
+Within a stage the order is the order of the deciding. A `prompt` session, whose words leave only after the tick's
+commit, is told at once what that commit will cover. The outbox never decides, and after the journal has died it is
 never asked again.
 """
 

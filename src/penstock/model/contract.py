@@ -1,6 +1,7 @@
 """Where dialects and brokers meet: sessions call a Broker's verbs with a token, a Broker answers the Session later.
 
-A verb is answered exactly once, when its outcome is known and as durable as the `stage` it was called with.
+A verb is answered exactly once, when its outcome is known and as durable as the `stage` it was called with. A session
+calls no verb but `cancel` while it is being answered.
 Neither side may hold on to the other's insides: a token is a number, an outcome a code, a message and a number.
 """
 

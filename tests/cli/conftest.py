@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,16 @@ class Shell:
         value = json.loads(self.text(*words, "--output", "json"))
         assert_documented(" ".join(words[:2]), value)
         return value
+
+
+@contextmanager
+def hearing_ctrl_c() -> Iterator[None]:
+    """What is started within hears SIGINT, also where the tests themselves were started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def program(*words: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Server, Shell, program
+from tests.cli.conftest import Server, Shell, hearing_ctrl_c, program
 
 DEADLINE_S = 10
 
@@ -176,7 +176,8 @@ def test_what_is_not_reserved_cannot_be_released(shell: Shell, queue: str) -> No
 def test_ctrl_c_ends_the_waiting_quietly(shell: Shell, server: Server, queue: str) -> None:
     shell.text("message", "finish", publish(shell, queue, "makes the queue"))
     words = program("message", "reserve", queue, "--wait", "1m", "--data", str(server.data))
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with hearing_ctrl_c():
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + DEADLINE_S
     while not shell.json("queue", "show", queue)["waiting"]:
         assert time.monotonic() < deadline

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.cli import sieving
-from tests.cli.conftest import Scene, Shell, program
+from tests.cli.conftest import Scene, Shell, hearing_ctrl_c, program
 
 DEADLINE_S = 10
 
@@ -129,7 +129,8 @@ def test_nothing_to_redrive_is_no_failure(shell: Shell, scene: Scene) -> None:
 def test_it_can_be_interrupted_and_begun_again(shell: Shell, scene: Scene) -> None:
     scene.kill("a", "b", "c")
     words = program("dead", "redrive", scene.dead, "--rate", "6/m", "--data", str(shell.data))
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with hearing_ctrl_c():
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: scene.ready(scene.queue) == ["a"])
     process.send_signal(signal.SIGINT)
     told, troubles = process.communicate(timeout=DEADLINE_S)

@@ -289,8 +289,8 @@ def test_it_is_tried_again_at_every_beat_and_when_it_is_in_the_rest_goes_on(line
         assert cast(Publishing, again.options).key == b"k"
         assert line.beat(beat * SECOND_US) == []
         again.answer(codes.FULL if beat < 3 else codes.OK)
-    assert line.ask(b"P") == []
-    assert [asked.verb for asked in line.go_on()] == ["take"]
+    assert line.ask(pop(b"q") * 5) == []
+    assert [asked.verb for asked in line.go_on()] == ["take"] * 6
     assert line.beat(9 * SECOND_US) == []
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.server import Server
+from harness.server import Server, serving
 from penstock.dialects.table import DIALECTS
 from tests.dialects.fuzzing import Fuzzer, cut, fuzz, fuzzer
 
@@ -71,89 +71,81 @@ def through_the_session(dialect: str, count: int, seed: int) -> Outcome:
 
 
 def over_sockets(dialect: str, count: int, seed: int) -> Outcome:
-    """One server, attacked in one dialect, asked in all that it speaks."""
+    """One server, attacked in one dialect, asked in all that it speaks, and started again."""
+    attack = Attack(dialect, random.Random(seed))
     with tempfile.TemporaryDirectory(prefix="penstock-fuzz-") as directory:
-        attack = Attack(Path(directory, "data"), dialect, random.Random(seed))
-        try:
-            attack.run(count)
-        finally:
-            attack.end()
-        return Outcome(count, attack.connections, attack.grown_bytes, tuple(attack.broken))
+        data = Path(directory, "data")
+        with serving(data, "--confirm", "write", listen=NAMES) as server:
+            attack.run(server, count)
+            before = attack.look(server)
+            attack.law(server.stop() == 0, "the server did not stop cleanly")
+        with serving(data, "--confirm", "write", listen=NAMES) as server:
+            after = attack.look(server)
+    attack.law(before == after, f"after a restart {after} instead of {before}")
+    return Outcome(count, attack.connections, attack.grown_bytes, tuple(attack.broken))
 
 
 class Attack:
-    def __init__(self, data: Path, dialect: str, chance: random.Random) -> None:
+    """Some connections that send fuzzed input, one in each dialect that does not, and the laws that must hold."""
+
+    def __init__(self, dialect: str, chance: random.Random) -> None:
         self.broken: list[str] = []
         self.connections = 0
         self.grown_bytes = 0
+        self._dialect = dialect
         self._chance = chance
-        self._fuzzer = fuzzer(dialect)
-        self._server = Server(data, "--confirm", "write", listen=NAMES)
-        self._port = self._server.ports[dialect]
-        self._base_bytes = self._status()["resident_bytes"]
-        self._others = {name: Other(port, fuzzer(name)) for name, port in self._server.ports.items()}
-        self._hoses = [self._hose() for _ in range(HOSES)]
+        self._base_bytes = 0
 
-    def run(self, count: int) -> None:
+    def run(self, server: Server, count: int) -> None:
+        """Stops at the first thing that is broken."""
+        self._base_bytes = server.get("/api/v1/status")["resident_bytes"]
+        others = {name: Other(port, fuzzer(name)) for name, port in server.ports.items()}
+        hoses = [self._hose(server) for _ in range(HOSES)]
         for at in range(count):
-            hose = self._chance.randrange(HOSES)
-            if not self._hoses[hose].send(self._fuzzer.script(self._chance)) or self._chance.random() < END_SHARE:
-                self._end_hose(self._hoses[hose])
-                self._hoses[hose] = self._hose()
+            if self.broken:
+                break
+            which = self._chance.randrange(HOSES)
+            if not hoses[which].send(fuzzer(self._dialect).script(self._chance)) or self._chance.random() < END_SHARE:
+                self._end(hoses[which])
+                hoses[which] = self._hose(server)
             if at % ASK_OTHERS == 0:
-                self._ask_others()
-        self._ask_others()
-        for one in self._hoses:
-            self._end_hose(one)
-        before = self._look()
-        self._law(self._server.stop() == 0, "the server did not stop cleanly")
-        self._server = Server(self._server.data, "--confirm", "write", listen=NAMES)
-        after = self._look()
-        self._law(before == after, f"after a restart {after} instead of {before}")
-
-    def end(self) -> None:
-        for hose in self._hoses:
-            hose.close()
-        for other in self._others.values():
+                self._ask(others)
+        self._ask(others)
+        for hose in hoses:
+            self._end(hose)
+        for other in others.values():
             other.close()
-        if self._server.process.poll() is None:
-            self._server.kill()
-        self._server.wait()
 
-    def _hose(self) -> Hose:
+    def _hose(self, server: Server) -> Hose:
         self.connections += 1
-        return Hose(self._port, self._chance)
+        return Hose(server.ports[self._dialect], self._chance)
 
-    def _end_hose(self, hose: Hose) -> None:
-        self._law(hose.end(), "a connection was not closed after its client's end")
+    def _end(self, hose: Hose) -> None:
+        self.law(hose.end(), "a connection was not closed after its client's end")
 
-    def _ask_others(self) -> None:
-        for name, other in self._others.items():
-            self._law(other.is_served(), f"somebody else in {name} was not served")
+    def _ask(self, others: dict[str, Other]) -> None:
+        for name, other in others.items():
+            self.law(other.is_served(), f"somebody else in {name} was not served")
 
-    def _look(self) -> dict[str, dict[str, int]]:
+    def look(self, server: Server) -> dict[str, int]:
         """What was published into each queue; on the way every law is looked after."""
-        status, queues = self._status(), self._server.get("/api/v1/queues")["queues"]
+        status, queues = server.get("/api/v1/status"), server.get("/api/v1/queues")["queues"]
         for listener in status["listeners"]:
-            self._law(listener["failed"] == 0, f"a session failed: {listener}\n{self._server.log()[-4_000:]}")
+            self.law(listener["failed"] == 0, f"a session failed: {listener}\n{server.log()[-4_000:]}")
         for counts in (status["counts"], *(queue["counts"] for queue in queues)):
-            self._law(counts["published"] == sum(counts[name] for name in LIVE + ENDS), f"the ledger is off: {counts}")
-        self._law(total(queues, "published") == status["counts"]["published"], "the queues do not add up to the whole")
+            self.law(counts["published"] == sum(counts[name] for name in LIVE + ENDS), f"the ledger is off: {counts}")
+        self.law(total(queues, "published") == status["counts"]["published"], "the queues do not add up to the whole")
         self._weigh(status, queues)
-        return {queue["name"]: {"published": queue["counts"]["published"]} for queue in queues}
+        return {queue["name"]: queue["counts"]["published"] for queue in queues}
 
     def _weigh(self, status: dict[str, Any], queues: list[dict[str, Any]]) -> None:
         live = sum(total(queues, name) for name in LIVE)
         explained = MESSAGE_BYTES * live + 2 * total(queues, "body_bytes") + QUEUE_BYTES * len(queues)
         grown = status["resident_bytes"] - self._base_bytes - explained
         self.grown_bytes = max(self.grown_bytes, grown)
-        self._law(grown < SLACK_BYTES, f"memory grew by {grown:,} bytes beyond {live} messages, {len(queues)} queues")
+        self.law(grown < SLACK_BYTES, f"memory grew by {grown:,} bytes beyond {live} messages, {len(queues)} queues")
 
-    def _status(self) -> dict[str, Any]:
-        status: dict[str, Any] = self._server.get("/api/v1/status")
-        return status
-
-    def _law(self, holds: bool, words: str) -> None:
+    def law(self, holds: bool, words: str) -> None:
         if not holds:
             self.broken.append(words)
 

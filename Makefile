@@ -7,10 +7,14 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OUT    := $(CURDIR)/build/compiled
 # The rooms that are compiled, tested both ways.
-CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects
+CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects \
+          $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
 COMPILED := $(OUT)/.ready
 SOURCES := $(shell find src -name '*.py')
 SUDO   := $(if $(filter-out 0,$(shell id -u)),sudo -n)
+PEERS  := beanstalkd redis-server nats-server rabbitmq-server
+# Debian keeps servers in /usr/sbin, which is not in everybody's path.
+export PATH := $(PATH):/usr/sbin
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -29,7 +33,7 @@ serve: compile ## run the server, compiled, on ./penstock-data
 demo: setup ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check compile ## check, the core compiled, then every test (ARGS="-k journal" picks some)
+test: check compile need-beanstalkd need-redis-server ## check, the core compiled, then every test (ARGS="-k journal" picks some)
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS)
 	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
@@ -43,7 +47,7 @@ format: setup ## format the tree and mend what ruff can mend
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: compile need-beanstalkd ## measure, compiled, against the peers, in one run
+bench: compile $(PEERS:%=need-%) ## measure, compiled, against the peers, in one run
 	PYTHONPATH=$(OUT) $(BIN)/python -m bench $(ARGS)
 
 torture: compile ## crash, fault and fuzz campaigns, compiled
@@ -84,6 +88,8 @@ $(BIN)/pip:
 need-%:
 	@command -v $* >/dev/null || $(MAKE) apt PACKAGE=$*
 
+# What a package has started is stopped: servers are wanted here as programs.
 apt:
 	@{ $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(PACKAGE); } || \
 	    { echo "$(PACKAGE) is needed and could not be installed; as root: apt-get install $(PACKAGE)" >&2; exit 1; }
+	@$(SUDO) service $(PACKAGE) stop >/dev/null 2>&1 || true

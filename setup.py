@@ -15,6 +15,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 ROOMS = ("model", "codecs", "engine", "journal", "broker", "dialects")
+LOOP = ("clock", "alert", "tick", "listener", "connection")  # of the server: what every request passes through
 PAGES = "reference.py"  # makes a page of the documents: nothing to gain there
 
 
@@ -34,8 +35,13 @@ def extensions() -> list[Extension]:
     except ImportError:
         print("penstock: mypyc is not installed, so nothing is compiled", file=sys.stderr)
         return []
-    sources = [path for room in ROOMS for path in sorted(Path("src/penstock", room).glob("[!_]*.py"))]
-    return list(mypycify([str(path) for path in sources if path.name != PAGES], opt_level="3"))
+    return list(mypycify([str(path) for path in sources()], opt_level="3"))
+
+
+def sources() -> list[Path]:
+    house = Path("src/penstock")
+    rooms = [path for room in ROOMS for path in sorted((house / room).glob("[!_]*.py")) if path.name != PAGES]
+    return rooms + [house / "server" / f"{name}.py" for name in LOOP]
 
 
 setup(ext_modules=extensions())

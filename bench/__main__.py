@@ -1,97 +1,114 @@
-"""`python -m bench`: every row of the table, peers and penstock interleaved in shuffled order, ratios with spread."""
+"""`python -m bench`: speed against the peers, and what a backlog costs; all in one run, interleaved and shuffled.
+
+It ends with 1 when a floor is missed.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
-import random
+import contextlib
 import shutil
-import statistics
-import subprocess
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+import tempfile
+from pathlib import Path
 
-from bench import peers
+from bench import backlog, burden, compiled, machine, speed, tables
+from bench.rabbit import NODE
+from bench.rounds import Bench, Results, one_round
+from bench.rows import Row, rows
+from bench.tables import Table
 
-
-@dataclass
-class Row:
-    """One comparison: how both are started, and the load."""
-
-    durability: str
-    peer: str
-    start_peer: Callable[[], AbstractContextManager[peers.Running]]
-    connections: int
-    in_flight: int
-    results: dict[str, list[dict[str, float]]] = field(default_factory=lambda: {"penstock": [], "peer": []})
-
-    def name(self) -> str:
-        return f"{self.durability:5} {self.peer:20} {self.connections:3} x {self.in_flight}"
+QUICK_S = 0.1
+QUICK_MESSAGES = 2_000
 
 
-SHAPES = ((1, 1), (50, 1), (4, 100))
-DURABILITIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("ready", "beanstalkd", ()),
-    ("write", "beanstalkd -b -f50", ("-f50",)),
-    ("sync", "beanstalkd -b -f0", ("-f0",)),
-)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("tables", nargs="*", help="speed, backlog; both, or speed alone where rows or peers are named")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of every row; the median is told (5)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement (1)")
+    parser.add_argument("--rows", default="", help="rows whose name holds one of these texts: 'write,4 x 100'")
+    parser.add_argument("--peers", default="", help="rows whose title holds one of these texts: 'beanstalkd,RSMQ'")
+    parser.add_argument("--messages", type=int, default=1_000_000, help="size of the backlog (1,000,000)")
+    parser.add_argument("--quick", action="store_true", help="one short round, a small backlog: does it run at all")
+    parser.add_argument("--report", action="store_true", help="end with 0 even when a floor is missed")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables into the page too")
+    asked = parser.parse_args(words)
+    asked.tables = asked.tables or (["speed"] if asked.rows or asked.peers else ["speed", "backlog"])
+    if asked.quick:
+        asked.rounds, asked.seconds, asked.messages = 1, QUICK_S, QUICK_MESSAGES
+    return asked
 
 
-def rows() -> list[Row]:
-    return [
-        Row(confirm, peer, lambda flags=flags: peers.beanstalkd(*flags), connections, in_flight)  # type: ignore[misc]
-        for confirm, peer, flags in DURABILITIES
-        for connections, in_flight in SHAPES
-    ]
+def chosen(asked: argparse.Namespace) -> list[Row]:
+    if "speed" not in asked.tables:
+        return []
+    return [row for row in rows() if holds(str(row), asked.rows) and holds(row.title, asked.peers)]
 
 
-def measure(row: Row, side: str, seconds: float) -> None:
-    """One round of one side, on a fresh server."""
-    start = (lambda: peers.penstock(row.durability)) if side == "penstock" else row.start_peer
-    name = "penstock" if side == "penstock" else row.peer.split()[0]
-    with start() as server:
-        before = server.cpu_seconds()
-        load = [name, str(server.port), str(row.connections), str(row.in_flight), str(seconds)]
-        command = [sys.executable, "-m", "bench.load", *load]
-        result: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        result["server_us"] = (server.cpu_seconds() - before) / (result["ops"] * 1.1) * 1e6
-    row.results[side].append(result)
+def holds(name: str, texts: str) -> bool:
+    return any(text in name for text in texts.split(","))
 
 
-def summary(row: Row) -> str:
-    ours = [result["rate"] for result in row.results["penstock"]]
-    theirs = [result["rate"] for result in row.results["peer"]]
-    ratios = sorted(one / other for one, other in zip(ours, theirs, strict=True))
-    cpu = statistics.median(result["server_us"] for result in row.results["penstock"])
-    peer_cpu = statistics.median(result["server_us"] for result in row.results["peer"])
-    load = max(result["load_cpu"] for results in row.results.values() for result in results)
-    return (
-        f"{row.name()}  penstock {statistics.median(ours):9,.0f}/s  peer {statistics.median(theirs):9,.0f}/s  "
-        f"ratio {statistics.median(ratios):5.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})  "
-        f"server CPU {cpu:5.2f} against {peer_cpu:5.2f} us/op  load {load:4.0%}"
-    )
+def commands(table: list[Row]) -> set[str]:
+    return {row.peer.command for row in table if row.peer.command}
+
+
+def run_speed(bench: Bench, table: list[Row], rounds: int) -> tuple[Table, str]:
+    results: Results = {}
+    for number in range(rounds):
+        one_round(bench, table, results)
+        progress(f"speed: round {number + 1} of {rounds}")
+    told = speed.lines(table, results)
+    return speed.table(told), f"{speed.behind(told)}\n{speed.others(told)}"
+
+
+def run_backlog(bench: Bench, messages: int, rounds: int) -> list[Table]:
+    weights = burden.weight_table(backlog.weigh(bench, messages, rounds), messages)
+    progress("backlog: weighed")
+    measured = []
+    for growth in backlog.growths(messages):
+        measured.append((growth, backlog.grow(bench, growth, rounds)))
+        progress(f"backlog: {growth.name}")
+    return [weights, burden.growth_table(measured)]
+
+
+def progress(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def run(asked: argparse.Namespace) -> int:
+    table = chosen(asked)
+    absent = {command for command in commands(table) if shutil.which(command) is None}
+    if absent:
+        progress(f"not installed: {', '.join(sorted(absent))}; Debian has packages of these names")
+        return 2
+    generator = compiled.place()
+    about = machine.told(commands(table), generator)
+    print(about, flush=True)
+    with contextlib.closing(NODE), tempfile.TemporaryDirectory(prefix="run-", dir=compiled.builds()) as directory:
+        return measure(Bench(Path(directory), generator, asked.seconds), asked, table, about)
+
+
+def measure(bench: Bench, asked: argparse.Namespace, table: list[Row], about: str) -> int:
+    about += f" {asked.rounds} rounds of {asked.seconds:g} s."
+    made: list[tuple[Table, str]] = []
+    if table:
+        made.append(run_speed(bench, table, asked.rounds))
+    if "backlog" in asked.tables:
+        made += [(one, "") for one in run_backlog(bench, asked.messages, asked.rounds)]
+    for one, remark in made:
+        print(f"\n{one.plain()}\n{remark}".rstrip())
+        if asked.markdown is not None:
+            tables.write(asked.markdown, one.name, f"{about}\n\n{one.markdown()}\n\n{remark}".rstrip())
+    below = any(tables.BELOW in one.verdicts for one, _ in made)
+    return 1 if below and not asked.report else 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each row (median is told)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="length of one round")
-    parser.add_argument("--only", default="", help="rows whose name holds this text, e.g. 'write' or '4 x 100'")
-    asked = parser.parse_args()
-    if shutil.which("beanstalkd") is None:
-        print("bench: beanstalkd is not installed (Debian: apt-get install beanstalkd)", file=sys.stderr)
-        return 2
-    table = [row for row in rows() if asked.only in row.name()]
-    print(f"{platform.machine()}, Python {platform.python_version()}, {asked.rounds} rounds of {asked.seconds} s")
-    for row in table:
-        for _ in range(asked.rounds):
-            for side in random.sample(["penstock", "peer"], 2):
-                measure(row, side, asked.seconds)
-        print(summary(row), flush=True)
-    return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    return run(arguments(sys.argv[1:]))
 
 
 if __name__ == "__main__":

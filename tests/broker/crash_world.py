@@ -7,13 +7,13 @@ and what a crash leaves is the replay of a prefix that holds all that was promis
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from penstock.broker.embedded import INLINE_SYNC_US, Embedded
 from penstock.engine.engine import Engine
 from penstock.journal import check
-from penstock.journal.journal import SyncTicket
 from penstock.journal.segment import JournalDamaged
 from penstock.model import stages
 from tests.engine.audit import Broken, law
@@ -57,7 +57,7 @@ class CrashWorld(World):
     crashes = range(5)
     embedded: Embedded
     expected: list[Expected]
-    ticket: SyncTicket | None
+    sync: Callable[[], None] | None  # one that was started
     promised: dict[int, int]  # facts told to have reached a stage
 
     def __init__(self, configuration: Configuration = ((), {}), confirm: int = stages.WRITE) -> None:
@@ -84,16 +84,16 @@ class CrashWorld(World):
         self.embedded.commit()
         late = [one for one in self.expected if one.stage != stages.SYNC]
         law(0, not late, f"not said after a commit: {[one.event for one in late]}")
-        if self.ticket is not None:
+        if self.sync is not None:
             if self.dice.random() < 0.5:
-                self._finish_sync(self.ticket)
+                self._finish_sync(self.sync)
         elif self.embedded.wants_sync() or (self.embedded.unsynced() and self.dice.random() < 0.2):
-            self.ticket = self.embedded.start_sync()
+            self.sync = self.embedded.start_sync()
 
-    def _finish_sync(self, ticket: SyncTicket) -> None:
-        self.ticket = None
-        ticket.run()
-        self.embedded.finish_sync(ticket)
+    def _finish_sync(self, sync: Callable[[], None]) -> None:
+        self.sync = None
+        sync()
+        self.embedded.finish_sync()
 
     # -- what is said, and when
 
@@ -170,7 +170,7 @@ class CrashWorld(World):
 
     def _start(self, now_us: int) -> None:
         self.expected = []
-        self.ticket = None
+        self.sync = None
         self.embedded = Embedded(self.disk, STORE_ID, self.book, self.confirm, SEGMENT_BYTES)
         recovery = self.embedded.open(now_us, "test")
         law(10, recovery.facts == self.facts, f"{recovery.facts} facts were recovered, {self.facts} are there")

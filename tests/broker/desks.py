@@ -94,9 +94,8 @@ class EmbeddedDesk(Desk):
     def tick(self) -> None:
         self._embedded.commit()
         if self._embedded.wants_sync():
-            ticket = self._embedded.start_sync()
-            ticket.run()
-            self._embedded.finish_sync(ticket)
+            self._embedded.start_sync()()
+            self._embedded.finish_sync()
 
     def begin(self, now_us: int) -> None:
         self._embedded.begin(now_us)

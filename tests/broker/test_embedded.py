@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from penstock.broker.embedded import INLINE_SYNC_US, Embedded
+from penstock.broker.embedded import BEHIND_BYTES, BEHIND_US, INLINE_SYNC_US, Embedded
 from penstock.engine.rules import PolicyBook
 from penstock.journal import check
 from penstock.journal.journal import JournalDead
@@ -85,6 +85,54 @@ def test_a_tick_without_facts_writes_nothing() -> None:
     assert len(house.disk.operations) == operations
 
 
+def test_what_nobody_waits_for_is_written_with_what_somebody_does() -> None:
+    house = House()
+    writes = house.disk.operations.count("write")
+    house.publish(1, stages.READY)
+    house.embedded.commit()
+    house.embedded.begin(START_US + 1)
+    house.publish(2, stages.READY)
+    house.embedded.commit()
+    assert house.answered() == [1, 2]
+    assert house.disk.operations.count("write") == writes
+    house.publish(3, stages.WRITE)
+    house.embedded.commit()
+    assert house.disk.operations.count("write") == writes + 1
+    assert [fact.at_us for fact in check.read(house.disk) if fact.kind == facts.PUBLISHED] == [START_US] + [
+        START_US + 1
+    ] * 2
+
+
+def test_what_nobody_waits_for_is_written_soon_all_the_same() -> None:
+    house = House()
+    house.publish(1, stages.READY)
+    house.embedded.commit()
+    due_us = START_US + BEHIND_US
+    assert house.embedded.next_due_us() == due_us
+    house.embedded.begin(due_us - 1)
+    house.embedded.commit()
+    assert facts.PUBLISHED not in house.written()
+    house.embedded.begin(due_us)
+    house.embedded.commit()
+    assert facts.PUBLISHED in house.written()
+    assert house.embedded.next_due_us() > due_us
+
+
+def test_what_nobody_waits_for_does_not_pile_up() -> None:
+    house = House()
+    for _ in range(BEHIND_BYTES // 64):
+        house.publish(1, stages.READY)
+        house.embedded.commit()
+    assert facts.PUBLISHED in house.written()
+
+
+def test_a_clean_stop_writes_what_nobody_waited_for() -> None:
+    house = House()
+    house.publish(1, stages.READY)
+    house.embedded.close()
+    assert facts.PUBLISHED in house.written()
+
+
 def test_a_slow_sync_is_left_to_a_thread_and_nothing_else_waits_for_it() -> None:
     house = House()
     house.slow()
@@ -93,14 +141,14 @@ def test_a_slow_sync_is_left_to_a_thread_and_nothing_else_waits_for_it() -> None
     house.embedded.commit()
     assert house.answered() == [2]
     assert house.embedded.wants_sync()
-    ticket = house.embedded.start_sync()
+    sync = house.embedded.start_sync()
     assert not house.embedded.wants_sync()
     house.publish(3, stages.SYNC)
     house.publish(4, stages.WRITE)
     house.embedded.commit()
     assert house.answered() == [4]
-    ticket.run()
-    house.embedded.finish_sync(ticket)
+    sync()
+    house.embedded.finish_sync()
     assert house.answered() == [1]
 
 
@@ -112,8 +160,8 @@ def test_what_came_after_a_sync_began_waits_for_the_next() -> None:
     first = house.embedded.start_sync()
     house.publish(2, stages.SYNC)
     house.embedded.commit()
-    first.run()
-    house.embedded.finish_sync(first)
+    first()
+    house.embedded.finish_sync()
     assert house.answered() == [1]
     assert house.embedded.wants_sync()
     house.embedded.commit()
@@ -268,11 +316,11 @@ def test_a_sync_that_fails_on_its_thread_covers_nothing() -> None:
     house.slow()
     house.publish(1, stages.SYNC)
     house.embedded.commit()
-    ticket = house.embedded.start_sync()
+    sync = house.embedded.start_sync()
     house.disk.fail_at = len(house.disk.operations) + 1
-    ticket.run()
+    sync()
     with pytest.raises(JournalDead):
-        house.embedded.finish_sync(ticket)
+        house.embedded.finish_sync()
     assert house.heard() == []
 
 

@@ -46,6 +46,39 @@ def test_an_appended_batch_is_written_with_one_write() -> None:
     assert rows(check.read(disk)) == [(1, START_US + 5, 7, b"a"), (2, START_US + 5, 8, b"bb")]
 
 
+def test_what_is_noted_is_written_together_each_batch_at_its_own_time() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    before = len(disk.operations)
+    journal.note(batch_of((7, b"a")), START_US + 5)
+    journal.note(batch_of((8, b"bb")), START_US + 6)
+    assert (journal.next_fact, journal.written, disk.operations[before:]) == (3, 1, [])
+    assert journal.unwritten() > 0
+    journal.write()
+    journal.write()
+    assert (journal.written, journal.unwritten(), disk.operations[before:]) == (3, 0, ["write"])
+    assert rows(check.read(disk)) == [(1, START_US + 5, 7, b"a"), (2, START_US + 6, 8, b"bb")]
+
+
+def test_a_sync_writes_first_what_is_only_noted() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.note(batch_of((1, b"a")), START_US)
+    journal.sync()
+    assert (journal.written, journal.synced) == (2, 2)
+    assert all(bodies(state) == [b"a"] for state in disk.crash_states())
+
+
+def test_what_is_only_noted_goes_into_the_segment_that_has_room_for_it() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    for number in range(200):
+        journal.note(batch_of((number, b"x" * 100)), START_US)
+    journal.write()
+    assert bodies(disk) == [b"x" * 100] * 200
+    assert journal.segment > 2
+
+
 def test_a_sync_covers_what_was_written_before_it() -> None:
     disk = SimDisk()
     journal = new_journal(disk)

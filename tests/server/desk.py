@@ -14,7 +14,6 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from penstock.journal.journal import SyncTicket
 from penstock.model.stages import CONFIRMS
 from penstock.server import admin, door
 from penstock.server.clock import Clock
@@ -30,7 +29,7 @@ Answer = tuple[int, Any]
 class Desk:
     """A caller of the API, and what is behind it."""
 
-    def __init__(self, session: aiohttp.ClientSession, store: Store, heart: Heart[SyncTicket]) -> None:
+    def __init__(self, session: aiohttp.ClientSession, store: Store, heart: Heart) -> None:
         self._session = session
         self.store = store
         self.heart = heart
@@ -86,7 +85,7 @@ async def open_desk(data: Path, clock: Clock, text: str = "") -> AsyncIterator[D
     lock = claim(str(data))
     store = open_store(config, clock)
     deaths: list[BaseException] = []
-    heart: Heart[SyncTicket] = Heart(asyncio.get_running_loop(), store.embedded, clock, 50_000, deaths.append)
+    heart = Heart(asyncio.get_running_loop(), store.embedded, clock, 50_000, deaths.append)
     with door.socket_path(data) as path:
         async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(path)) as session:
             desk = Desk(session, store, heart)

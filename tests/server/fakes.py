@@ -13,10 +13,11 @@ from typing import Any
 
 import uvloop
 
+from penstock.broker.driven import Driven
 from penstock.model.contract import Session
 from penstock.model.limits import NEVER_US, OUTPUT_CAP_BYTES, OWED_BYTES_MAX
 from penstock.server.clock import Clock
-from penstock.server.connection import Connection
+from penstock.server.connection import connect
 from penstock.server.kinds import Address
 from penstock.server.listener import Listener, Seats
 from penstock.server.log import Log
@@ -60,7 +61,7 @@ class FakeTicket:
         self.thread = threading.current_thread().name
 
 
-class FakeStore:
+class FakeStore(Driven):
     """Answers what was asked at commit; or, if `withholds`, at the first commit after that is over."""
 
     def __init__(self) -> None:
@@ -102,12 +103,12 @@ class FakeStore:
     def wants_sync(self) -> bool:
         return self.sync_wanted
 
-    def start_sync(self) -> FakeTicket:
+    def start_sync(self) -> Callable[[], None]:
         self._note("start_sync")
         self.sync_wanted = False
-        return self.ticket
+        return self.ticket.run
 
-    def finish_sync(self, ticket: FakeTicket) -> None:
+    def finish_sync(self) -> None:
         self._note("finish_sync")
         self.dirty = False
 
@@ -219,8 +220,8 @@ class Place:
         return self.sessions[-1]
 
     async def open(self) -> None:
-        connect = partial(Connection, self.listener)
-        self._server = await asyncio.get_running_loop().create_server(connect, "127.0.0.1", 0)
+        made = partial(connect, self.listener)
+        self._server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         self._clients: list[asyncio.StreamWriter] = []
 

@@ -48,6 +48,7 @@ SAYINGS: Mapping[str, Sayings] = {
     "broker": (("embedded", "embedded"), ("embedded", "embedded"), ('"embedded"', "embedded")),
     "insecure": ((True, True), ("false", False), ("true", True)),
     "sync_interval_ms": (("1", 1), ("2", 2), ("3", 3)),
+    "spin_us": (("1", 1), ("2", 2), ("0", 0)),
     **{f"listen.{row.name}": OF_A_LISTENER for row in DIALECTS},
     **{f"dialect.{row.name}.{one.name}": OF_KIND[one.kind] for row in DIALECTS for one in row.settings},
     "limits.connections": (("1", 1), ("2", 2), ("3", 3)),

@@ -9,13 +9,13 @@ from functools import partial
 
 from penstock.model.limits import SECOND_US
 from penstock.server.clock import Clock
-from penstock.server.tick import Heart
-from tests.server.fakes import FakeStore, FakeTicket, HandClock, run, until
+from penstock.server.tick import Guest, Heart
+from tests.server.fakes import FakeStore, HandClock, run, until
 
 SYNC_INTERVAL_US = 20_000
 
 
-class FakeGuest:
+class FakeGuest(Guest):
     def __init__(self, store: FakeStore) -> None:
         self._calls = store.calls
         self.on_flush: Callable[[], None] = lambda: None
@@ -35,7 +35,7 @@ class Body:
         self.store = FakeStore()
         self.deaths: list[BaseException] = []
         loop = asyncio.get_running_loop()
-        self.heart: Heart[FakeTicket] = Heart(loop, self.store, clock, SYNC_INTERVAL_US, self.deaths.append)
+        self.heart = Heart(loop, self.store, clock, SYNC_INTERVAL_US, self.deaths.append)
         self.guest = FakeGuest(self.store)
 
     def has_begun(self, due_us: int) -> bool:
@@ -302,3 +302,23 @@ def test_after_a_sync_that_could_not_start_nothing_more_is_said() -> None:
 
 def test_after_a_failed_sync_nothing_is_said() -> None:
     dying_at("finish_sync")
+
+
+def test_a_heart_that_looks_for_the_next_tick_sleeps_in_the_end() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        clock = hand.clock()
+        store = FakeStore()
+        heart = Heart(asyncio.get_running_loop(), store, clock, SYNC_INTERVAL_US, print, spin_us=100)
+        heart.begin()
+        for _ in range(5):
+            await asyncio.sleep(0)
+            assert heart.looking
+        heart.begin()
+        await until(lambda: not heart.open)
+        assert heart.looking
+        hand.elapsed_us += 100
+        await until(lambda: not heart.looking)
+        heart.close(wait=True)
+
+    run(scenario())

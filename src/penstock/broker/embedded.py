@@ -6,10 +6,12 @@ It is told the time and driven by whoever owns the loop; it starts no thread and
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.broker.driven import Driven
 from penstock.broker.outbox import Entry, Outbox, say
 from penstock.engine.engine import Engine
 from penstock.engine.rules import PolicyBook
@@ -18,12 +20,15 @@ from penstock.journal.journal import Journal, SyncTicket
 from penstock.journal.recovery import Recovery, recover
 from penstock.model import stages
 from penstock.model.contract import Broker, Session
-from penstock.model.limits import SEGMENT_BYTES
+from penstock.model.limits import NEVER_US, SEGMENT_BYTES
 
 INLINE_SYNC_US: Final[i64] = 1_000  # a sync quicker than this is not worth a thread
+# What nobody waits for is written with what comes after it, but not later or more than this.
+BEHIND_US: Final[i64] = 5_000
+BEHIND_BYTES: Final[i64] = 64 << 10
 
 
-class Embedded:
+class Embedded(Driven):
     """Law: what is said has been written, or synced, as far as it was asked."""
 
     def __init__(
@@ -36,7 +41,9 @@ class Embedded:
         self._engine = Engine(book, self._outbox)
         self.broker: Broker = self._engine
         self._paused: bool = False
+        self._behind_us: i64 = NEVER_US  # when what is noted has to be written, asked or not
         self._covered: list[Entry] = []  # said when the sync that is under way is done
+        self._ticket: SyncTicket | None = None  # that sync
 
     def open(self, wall_us: int, version: str) -> Recovery:
         """Reads the past, then notes the start; when it returns, both are synced."""
@@ -46,7 +53,7 @@ class Embedded:
         self.journal: Journal = journal
         note = {"version": version, "clean": recovery.clean, "cut_bytes": recovery.cut_bytes}
         self._engine.start(wall_us, json.dumps(note).encode())
-        self._write()
+        self._note()
         journal.sync()
         return recovery
 
@@ -61,15 +68,15 @@ class Embedded:
         self._engine.advance(now_us)
 
     def woken(self) -> None:
-        """The process had been paused: the tick that begins next grants every lease its grace first."""
         self._paused = True
 
     def commit(self) -> None:
-        """Writes, syncs where that is quick, and says all that is durable enough by then."""
-        self._write()
-        if self._outbox.promised:
-            self._outbox.promised = False
+        self._note()
+        if self._outbox.waits_for_write() or self._is_behind():
+            self._write()
+        if self._outbox.promised == stages.SYNC:
             self.journal.sync()
+        self._outbox.promised = stages.READY
         synced: list[Entry] = []
         if self.wants_sync():
             if self.journal.last_sync_us < INLINE_SYNC_US:
@@ -80,33 +87,44 @@ class Embedded:
         say(synced)
 
     def next_due_us(self) -> i64:
-        return self._engine.next_due()
+        return min(self._engine.next_due(), self._behind_us)
 
     def now_us(self) -> i64:
         return self._engine.now_us()
 
-    def _write(self) -> None:
+    def _note(self) -> None:
+        """The facts of this tick are one instant, and one batch."""
         record = self._engine.record
         if record.count:
-            self.journal.append(record, self._engine.now_us())
+            now_us = self._engine.now_us()
+            self.journal.note(record, now_us)
             record.clear()
+            self._behind_us = min(self._behind_us, now_us + BEHIND_US)
+
+    def _is_behind(self) -> bool:
+        return self._engine.now_us() >= self._behind_us or self.journal.unwritten() > BEHIND_BYTES
+
+    def _write(self) -> None:
+        self.journal.write()
+        self._behind_us = NEVER_US
 
     # -- syncing on a thread
 
     def wants_sync(self) -> bool:
-        """Answers wait for a sync that has not begun."""
         return self._outbox.waits_for_sync() and not self._covered
 
     def unsynced(self) -> bool:
-        """Something was written that a power cut could take."""
         return self.journal.synced != self.journal.next_fact
 
-    def start_sync(self) -> SyncTicket:
+    def start_sync(self) -> Callable[[], None]:
         self._covered = self._outbox.take_synced()
-        return self.journal.start_sync()
+        self._ticket = ticket = self.journal.start_sync()
+        return ticket.run
 
-    def finish_sync(self, ticket: SyncTicket) -> None:
-        self.journal.finish_sync(ticket)
+    def finish_sync(self) -> None:
+        ticket, self._ticket = self._ticket, None
+        if ticket is not None:
+            self.journal.finish_sync(ticket)
         covered, self._covered = self._covered, []
         say(covered)
 

@@ -71,7 +71,7 @@ class Outbox(Out):
         self._synced: list[Entry] = []
         self._clients: dict[int, Session] = {}
         self.reach: i64 = -1  # the stage that this tick's commit is sure to reach
-        self.promised: bool = False  # something was said that only a sync makes true
+        self.promised: i64 = stages.READY  # the stage that this tick's commit must reach for what was said already
 
     # -- what the engine says
 
@@ -79,8 +79,8 @@ class Outbox(Out):
         if message is not None:
             session.owed += len(message.body)
         if session.prompt and stage <= self.reach:
-            if stage == stages.SYNC:
-                self.promised = True
+            if stage > self.promised:
+                self.promised = stage
             try:
                 session.answered(token, code, message, number)
             except Exception as error:
@@ -109,7 +109,7 @@ class Outbox(Out):
     def _later(self, session: Session, token: i64, stage: i64, code: i64, said: Said) -> None:
         entry: Entry = (session, token, code, None, 0, said)
         if session.prompt and stage <= self.reach:
-            self.promised = self.promised or stage == stages.SYNC
+            self.promised = max(self.promised, stage)
             say([entry])
         else:
             self._list(stage).append(entry)
@@ -126,6 +126,10 @@ class Outbox(Out):
 
     def waits_for_sync(self) -> bool:
         return bool(self._synced)
+
+    def waits_for_write(self) -> bool:
+        """Something is said, or was said already, that must have been written by then."""
+        return self.promised >= stages.WRITE or bool(self._written) or bool(self._synced)
 
     def say_written(self) -> None:
         """The journal has written all there is: everything but what waits for a sync."""

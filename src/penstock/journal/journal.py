@@ -69,12 +69,15 @@ class Journal:
         self._at: i64 = 0
         self._size: i64 = 0
         self._first: i64 = 0
+        self._noted: list[bytes] = []  # batches that are still to be written
+        self._noted_bytes: i64 = 0
         self._ticket: SyncTicket | None = None
         self._spare: int = _NONE
         self._spare_lock = threading.Lock()
         self.segment = segment
         self.next_fact: i64 = next_fact
-        self.synced: i64 = next_fact
+        self.written: i64 = next_fact  # facts below this survive the end of the process
+        self.synced: i64 = next_fact  # facts below this survive a power cut
         self.written_bytes: i64 = 0
         self.syncs: i64 = 0
         self.last_sync_us: i64 = 0
@@ -84,23 +87,45 @@ class Journal:
     # -- facts
 
     def append(self, batch: FactBatch, at_us: i64) -> None:
-        """Afterwards everything below `next_fact` is written: it survives the end of the process."""
+        """Afterwards everything below `next_fact` is written."""
+        self.note(batch, at_us)
+        self.write()
+
+    def note(self, batch: FactBatch, at_us: i64) -> None:
+        """The facts of one instant, to be written with the next `write`."""
         self._alive()
         count = batch.count
         data = encode_batch(self._seed, self.next_fact, at_us, self.synced, count, batch.heap_bytes(), batch.payload())
-        if self._at + len(data) + FOOTER_BYTES >= self._size:
+        if self._at + self._noted_bytes + len(data) + FOOTER_BYTES >= self._size:
             self._seal(at_us)
             self._begin(at_us, len(data))
+        self._noted.append(data)
+        self._noted_bytes += len(data)
+        self.next_fact += count
+
+    def unwritten(self) -> i64:
+        """Bytes that were noted and not yet written."""
+        return self._noted_bytes
+
+    def write(self) -> None:
+        """Afterwards everything that was noted is written: it survives the end of the process."""
+        self._alive()
+        noted = self._noted
+        if not noted:
+            return
+        data = noted[0] if len(noted) == 1 else b"".join(noted)
         try:
             self._disk.write(self._handle, self._at, data)
         except OSError as error:
             raise self._died("append to", self._name(), error) from error
+        self._noted = []
+        self._noted_bytes = 0
         self._at += len(data)
         self.written_bytes += len(data)
-        self.next_fact += count
+        self.written = self.next_fact
 
     def sync(self) -> None:
-        """Afterwards everything that was written survives a power cut."""
+        """Afterwards everything that was noted survives a power cut."""
         ticket = self.start_sync()
         ticket.run()
         self.finish_sync(ticket)
@@ -108,7 +133,8 @@ class Journal:
     def start_sync(self) -> SyncTicket:
         """A sync to be run elsewhere. One at a time: a failure is told to one sync only, and another would hide it."""
         self._settle()
-        self._ticket = SyncTicket(self._disk, self._handle, self.next_fact)
+        self.write()
+        self._ticket = SyncTicket(self._disk, self._handle, self.written)
         return self._ticket
 
     def finish_sync(self, ticket: SyncTicket) -> None:

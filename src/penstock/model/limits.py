@@ -58,6 +58,7 @@ MESSAGE_OVERHEAD: Final = 64  # what each message of a list counts for, beside i
 IN_FLIGHT_MAX: Final = 16_384  # requests of one connection that wait for their answers
 ROOM_WAIT_US: Final[i64] = 30 * 1_000_000  # a publisher without answers waits so long for room
 CONNECTIONS_MAX: Final = 10_000
+SPIN_US: Final = 100
 DRAIN_S: Final = 10.0
 LINGER_S: Final = 0.5
 PEEK_MAX: Final = 1_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from aiohttp import web
 
@@ -25,7 +24,7 @@ class Admin(Routes):
     def __init__(
         self,
         broker: Broker,
-        heart: Heart[Any],
+        heart: Heart,
         ids: Ids,
         confirm: int,
         journal: Disk,

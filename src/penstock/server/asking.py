@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 class AskingSession(Session):
     """Never has bytes of its own; notices and pushes are not for it."""
 
-    def __init__(self, dialect: int, heart: Heart[Any]) -> None:
+    def __init__(self, dialect: int, heart: Heart) -> None:
         super().__init__(dialect)
         self._heart = heart
         self._token = 0

@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import i64
+
 from penstock.model.limits import PAUSE_NOTICED_US
 
-HEARTBEAT_US: Final = 500_000
+HEARTBEAT_US: Final[i64] = 500_000
 
 
 def wall_us() -> int:
@@ -28,12 +30,12 @@ class Clock:
 
     def __init__(self, wall: Callable[[], int] = wall_us, elapsed: Callable[[], int] = elapsed_us) -> None:
         self._elapsed = elapsed
-        self._base_us = wall() - elapsed()
+        self._base_us: i64 = wall() - elapsed()
 
-    def now_us(self) -> int:
+    def now_us(self) -> i64:
         return self._base_us + self._elapsed()
 
-    def not_before(self, last_fact_us: int) -> None:
+    def not_before(self, last_fact_us: i64) -> None:
         """Time goes on from the last fact where the wall clock stands behind it."""
         self._base_us += max(0, last_fact_us - self.now_us())
 
@@ -41,16 +43,16 @@ class Clock:
 class PauseWatch:
     """Notices that the process stood still: it beats twice a second, and a beat came much too late."""
 
-    def __init__(self, now_us: int) -> None:
+    def __init__(self, now_us: i64) -> None:
+        self._last_us: i64 = now_us
+
+    def beat(self, now_us: i64) -> None:
         self._last_us = now_us
 
-    def beat(self, now_us: int) -> None:
-        self._last_us = now_us
-
-    def late(self, now_us: int) -> bool:
+    def late(self, now_us: i64) -> bool:
         return now_us - self._last_us > HEARTBEAT_US + PAUSE_NOTICED_US
 
-    def noticed(self, now_us: int) -> bool:
+    def noticed(self, now_us: i64) -> bool:
         """True once for each pause."""
         paused = self.late(now_us)
         if paused:

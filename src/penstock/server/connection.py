@@ -8,42 +8,30 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from penstock.model.contract import Session, Wire
+from mypy_extensions import i64
+
+from penstock.model.contract import Session
 from penstock.model.limits import STALLED_READER_US
-from penstock.server.listener import Listener
+from penstock.server.listener import Listener, Seat
+from penstock.server.tick import Heart
 
 
-class Connection(Wire, asyncio.BufferedProtocol):
-    """Ends in one of three ways: the client closes, the session wants it, or it is cut."""
-
-    __slots__ = (
-        "_clogged",
-        "_clogged_bytes",
-        "_clogged_us",
-        "_heart",
-        "_listener",
-        "_peer_done",
-        "_session",
-        "_stalled",
-        "_transport",
-        "_woken",
-        "ended_us",
-        "heard_us",
-    )
+class Connection(Seat):
+    """A protocol of the loop's, of the buffered kind. It ends in one of three ways: the client closes, the session
+    wants it, or it is cut."""
 
     def __init__(self, listener: Listener) -> None:
-        self.heard_us = 0
-        self.ended_us = 0  # when it was told that no more will come; 0: it lives
-        self._listener = listener
-        self._heart = listener.heart
+        super().__init__()
+        self._listener: Listener = listener
+        self._heart: Heart = listener.heart
         self._session: Session | None = None
         self._transport: asyncio.Transport | None = None
-        self._woken = False
-        self._clogged = False  # it has more unsent than the socket takes
-        self._clogged_us = 0  # when it last read something since
-        self._clogged_bytes = 0
-        self._stalled = False  # it reads no more
-        self._peer_done = False
+        self._woken: bool = False
+        self._clogged: bool = False  # it has more unsent than the socket takes
+        self._clogged_us: i64 = 0  # when it last read something since
+        self._clogged_bytes: int = 0
+        self._stalled: bool = False  # it reads no more
+        self._peer_done: bool = False
 
     # -- the socket's side
 
@@ -156,16 +144,14 @@ class Connection(Wire, asyncio.BufferedProtocol):
         if session.held and not session.enough() and (self._stalled or not self._clogged):
             self._heart.hold(self)
 
-    def beat(self, now_us: int) -> None:
-        """While input is held back: the session may wait for something other than its client."""
+    def beat(self, now_us: i64) -> None:
         if self._session is not None and self._heart.begin():
             try:
                 self._session.beat(now_us)
             except Exception as error:
                 self.fail(error)
 
-    def watch_clog(self, now_us: int) -> None:
-        """At every beat while it is clogged: does it still read?"""
+    def watch_clog(self, now_us: i64) -> None:
         unsent = self.unsent()
         if unsent < self._clogged_bytes:
             self._clogged_us = now_us
@@ -192,7 +178,6 @@ class Connection(Wire, asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def end(self) -> None:
-        """What was written still goes out; then the client reads the end."""
         transport = self._transport
         if transport is None or transport.is_closing() or self.ended_us:
             return
@@ -205,7 +190,6 @@ class Connection(Wire, asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def stop_reading(self) -> None:
-        """What was asked before is still answered."""
         if self._transport is not None:
             self._transport.pause_reading()
 
@@ -213,10 +197,14 @@ class Connection(Wire, asyncio.BufferedProtocol):
         return self._transport.get_write_buffer_size() if self._transport is not None else 0
 
     def cut(self) -> None:
-        """Ends it at once; what was not sent is lost."""
         if self._transport is not None:
             self._transport.abort()
 
     def fail(self, error: Exception) -> None:
         self._listener.failed(error)
         self.cut()
+
+
+def connect(listener: Listener) -> asyncio.BufferedProtocol:
+    """A compiled class has one base, so this is none by descent: the loop asks a protocol only for its methods."""
+    return cast(asyncio.BufferedProtocol, Connection(listener))

@@ -18,18 +18,18 @@ from aiohttp import web
 
 import penstock
 from penstock.dialects.table import DIALECTS
-from penstock.journal.journal import JournalDead, SyncTicket
+from penstock.journal.journal import JournalDead
 from penstock.model.limits import DRAIN_S, LINGER_S, MILLISECOND_US, SECOND_US
 from penstock.model.stages import CONFIRMS
 from penstock.server import admin, door, exits
 from penstock.server.clock import Clock
 from penstock.server.config import Config
-from penstock.server.connection import Connection
+from penstock.server.connection import connect
 from penstock.server.context import ListenerContext, dialect_options, resident_bytes
 from penstock.server.kinds import Address
 from penstock.server.listener import Listener, Seat, Seats
 from penstock.server.log import Log
-from penstock.server.options import CONFIRM, CONNECTIONS, OUTPUT_CAP_BYTES, SYNC_INTERVAL_MS
+from penstock.server.options import CONFIRM, CONNECTIONS, OUTPUT_CAP_BYTES, SPIN_US, SYNC_INTERVAL_MS
 from penstock.server.reload import reload
 from penstock.server.store import Store
 from penstock.server.tick import Heart
@@ -62,7 +62,8 @@ class House:
         self._stop: asyncio.Future[str] = self._loop.create_future()
         interval_us = self._config[SYNC_INTERVAL_MS] * int(MILLISECOND_US)
         embedded = self._store.embedded
-        self._heart: Heart[SyncTicket] = Heart(self._loop, embedded, self._clock, interval_us, self._on_death)
+        spin_us = self._config[SPIN_US] if len(os.sched_getaffinity(0)) > 1 else 0
+        self._heart = Heart(self._loop, embedded, self._clock, interval_us, self._on_death, spin_us)
         self._heart.start()
         self._hear_signals()
         runner = await self._open_door()
@@ -92,8 +93,8 @@ class House:
         listener = self._make_listener(name, Address(host, port))
         self._listeners.append(listener)
         self._heart.on_beat(listener.sweep)
-        connect = partial(Connection, listener)
-        self._servers.append(await self._loop.create_server(connect, sock=bound, backlog=_BACKLOG))
+        made = await self._loop.create_server(partial(connect, listener), sock=bound, backlog=_BACKLOG)
+        self._servers.append(made)
         self._log.info("listening", listener=name, address=listener.address)
         self._print(f"listening {name} {listener.address}")
 
@@ -135,7 +136,7 @@ class House:
             "version": penstock.__version__,
             "pid": os.getpid(),
             "ready": self.is_ready(),
-            "uptime_s": round((self._clock.now_us() - self._started_us) / SECOND_US, 3),
+            "uptime_s": round(int(self._clock.now_us() - self._started_us) / SECOND_US, 3),
             "data": os.path.abspath(self._store.path),
             "store": self._store.identity.store,
             "confirm": self._config[CONFIRM],

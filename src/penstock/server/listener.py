@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Final
+
+from mypy_extensions import i64, mypyc_attr
 
 from penstock.model.contract import Session
 from penstock.model.limits import DRAIN_S, LINGER_S, SECOND_US
 from penstock.server.kinds import Address
 from penstock.server.log import Log
-from penstock.server.tick import Heart
+from penstock.server.tick import Guest, Heart
 
 # Why connections ended, or were not let in: counted here, shown in the status, logged by the sweep when they grow.
 COUNTS: Final = {
@@ -21,18 +23,37 @@ COUNTS: Final = {
 }
 
 
-class Seat(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Seat(Guest):
     """A connection, as its listener knows it."""
 
-    heard_us: int
-    ended_us: int
+    def __init__(self) -> None:
+        self.heard_us: i64 = 0
+        self.ended_us: i64 = 0  # when it was told that no more will come; 0: it lives
 
-    def stop_reading(self) -> None: ...
-    def end(self) -> None: ...
-    def unsent(self) -> int: ...
-    def cut(self) -> None: ...
-    def watch_clog(self, now_us: int) -> None: ...
-    def beat(self, now_us: int) -> None: ...
+    def stop_reading(self) -> None:
+        """What was asked before is still answered."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """What was written still goes out; then the client reads the end."""
+        raise NotImplementedError
+
+    def unsent(self) -> int:
+        """Bytes that the socket has not taken yet."""
+        raise NotImplementedError
+
+    def cut(self) -> None:
+        """Ends it at once; what was not sent is lost."""
+        raise NotImplementedError
+
+    def watch_clog(self, now_us: i64) -> None:
+        """At every beat while it is clogged: does it still read?"""
+        raise NotImplementedError
+
+    def beat(self, now_us: i64) -> None:
+        """At every beat while input is held back: the session may wait for something other than its client."""
+        raise NotImplementedError
 
 
 class Seats:
@@ -62,7 +83,7 @@ class Listener:
         self,
         name: str,
         address: Address,
-        heart: Heart[Any],
+        heart: Heart,
         seats: Seats,
         log: Log,
         make: Callable[[], Session],
@@ -129,7 +150,7 @@ class Listener:
         """One that still has answers to read is given longer."""
         for seat in list(self.ending):
             patience_s = DRAIN_S if seat.unsent() else LINGER_S
-            if now_us - seat.ended_us > patience_s * int(SECOND_US):
+            if int(now_us - seat.ended_us) > patience_s * int(SECOND_US):
                 seat.cut()
 
     def _tell(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 
@@ -36,7 +36,7 @@ _PEEK_LIMIT: Final = 10
 class MessageRoutes(Routes):
     """`journal` is where the lives of messages are read from."""
 
-    def __init__(self, broker: Broker, heart: Heart[Any], ids: Ids, confirm: int, journal: Disk) -> None:
+    def __init__(self, broker: Broker, heart: Heart, ids: Ids, confirm: int, journal: Disk) -> None:
         super().__init__(broker, heart, ids, confirm)
         self._journal = journal
 

@@ -68,6 +68,13 @@ SYNC_INTERVAL_MS: Final = Option(
     50,
     "How soon the journal is synced in the background where no answer waits for it: `confirm` is `ready` or `write`.",
 )
+SPIN_US: Final = Option(
+    "spin_us",
+    whole(0, 10_000),
+    limits.SPIN_US,
+    "How long the server looks for the next request before it sleeps, where the last ones came that quickly; 0: never. "
+    "Being woken takes longer than most requests. A machine with one processor is never kept from its clients.",
+)
 CONNECTIONS: Final = Option(
     "limits.connections",
     whole(1, 1_000_000),
@@ -131,6 +138,7 @@ _ROWS: Final[tuple[Option[Any], ...]] = (
     BROKER,
     INSECURE,
     SYNC_INTERVAL_MS,
+    SPIN_US,
     *LISTENERS.values(),
     *DIALECT_OPTIONS,
     CONNECTIONS,

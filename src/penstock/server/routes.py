@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -73,7 +73,7 @@ def ok(outcome: Outcome) -> Outcome:
 class Routes:
     """Handlers of one kind of thing. Changes are answered at `confirm`."""
 
-    def __init__(self, broker: Broker, heart: Heart[Any], ids: Ids, confirm: int) -> None:
+    def __init__(self, broker: Broker, heart: Heart, ids: Ids, confirm: int) -> None:
         self.broker = broker
         self.ids = ids
         self.confirm = confirm

@@ -9,79 +9,69 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final
 
+from mypy_extensions import i64, mypyc_attr
+
+from penstock.broker.driven import Driven
+from penstock.model.contract import Wire
 from penstock.model.limits import MILLISECOND_US, NEVER_US, READ_BYTES, SECOND_US
+from penstock.server.alert import Alert
 from penstock.server.clock import HEARTBEAT_US, Clock, PauseWatch
 
-_TIMER_MAX_US: Final = 3_600 * SECOND_US
+_TIMER_MAX_US: Final[i64] = 3_600 * SECOND_US
 
 
-class Ticket(Protocol):
-    """A sync that may run on a thread."""
-
-    def run(self) -> None: ...
-
-
-TicketT = TypeVar("TicketT", bound=Ticket)
-
-
-class Store(Protocol[TicketT]):
-    """What the heart drives; the embedded broker is one."""
-
-    def begin(self, now_us: int) -> None: ...
-    def woken(self) -> None: ...
-    def commit(self) -> None: ...
-    def next_due_us(self) -> int: ...
-    def wants_sync(self) -> bool: ...
-    def start_sync(self) -> TicketT: ...
-    def finish_sync(self, ticket: TicketT) -> None: ...
-    def unsynced(self) -> bool: ...
-    def wants_spare(self) -> bool: ...
-    def prepare_spare(self) -> None: ...
-
-
-class Guest(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Guest(Wire):
     """A connection, as the heart knows it."""
 
-    def flush(self) -> None: ...
-    def resume(self) -> None: ...
+    def flush(self) -> None:
+        """The tick is committed: say what there is to say."""
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        """Go on with input that was held back."""
+        raise NotImplementedError
 
 
-class Heart(Generic[TicketT]):
+class Heart:
     """Beats only where there is something to do. `open`: a tick is under way, verbs may be called."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        store: Store[TicketT],
+        store: Driven,
         clock: Clock,
         sync_interval_us: int,
         on_death: Callable[[BaseException], None],
+        spin_us: int = 0,
     ) -> None:
-        self.open = False
-        self.dead = False
-        self.now_us = clock.now_us()
+        self.open: bool = False
+        self.dead: bool = False
+        self.looking: bool = False  # awake, though there is nothing to do
+        self.now_us: i64 = clock.now_us()
         self.buffer = memoryview(bytearray(READ_BYTES))  # what one socket brought; read at once, so one for all
-        self.ticks = 0
+        self.ticks: i64 = 0
         self._loop = loop
-        self._store = store
-        self._clock = clock
+        self._call_soon = loop.call_soon
+        self._store: Driven = store
+        self._clock: Clock = clock
         self._sync_interval_us = sync_interval_us
         self._on_death = on_death
         self._watch = PauseWatch(self.now_us)
+        self._alert = Alert(spin_us)
         self._woken: list[Guest] = []
         self._held: list[Guest] = []
         self._beats: list[Callable[[int], None]] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_us: int = NEVER_US
+        self._timer_us: i64 = NEVER_US
         self._sync_thread = ThreadPoolExecutor(1, "sync")
         self._spare_thread = ThreadPoolExecutor(1, "spare")
         self._beat_timer: asyncio.TimerHandle | None = None
         self._sync_timer: asyncio.TimerHandle | None = None
-        self._syncing = False
-        self._preparing = False
+        self._syncing: bool = False
+        self._preparing: bool = False
         self._quiet: asyncio.Future[None] | None = None
 
     # -- the tick
@@ -93,8 +83,14 @@ class Heart(Generic[TicketT]):
         self.open = True
         self.ticks += 1
         self.now_us = self._clock.now_us()
-        self._loop.call_soon(self._end)
-        return self._survives(self._move_time)
+        self._call_soon(self._end)
+        try:
+            if self._watch.noticed(self.now_us):
+                self._store.woken()
+            self._store.begin(self.now_us)
+        except Exception as error:
+            self.die(error)
+        return not self.dead
 
     def wake(self, guest: Guest) -> None:
         """The guest has something to say at the end of the tick."""
@@ -108,23 +104,35 @@ class Heart(Generic[TicketT]):
         if not self.open:
             self.begin()
 
-    def _move_time(self) -> None:
-        if self._watch.noticed(self.now_us):
-            self._store.woken()
-        self._store.begin(self.now_us)
-
     def _end(self) -> None:
-        if self.dead or not self._survives(self._store.commit):
+        if self.dead:
             return
-        self.open = False
-        self._answer()
-        self._arm()
-        if not self._survives(self._hand_out):
+        try:
+            self._store.commit()
+            self.open = False
+            self._answer()
+            self._arm()
+            self._hand_out()
+        except Exception as error:
+            self.die(error)
             return
         if self._held:
             self._go_on()
-        elif not self.busy():
+            return
+        if self._quiet is not None and not self.busy():
             self._tell_quiet()
+        if not self.looking and self._alert.begins(self._clock.now_us()):
+            self.looking = True
+            self._call_soon(self._look)
+
+    def _look(self) -> None:
+        """While this is called again and again, the loop does not sleep."""
+        self.looking = False
+        if self.open:
+            self._alert.rewarded()
+        elif not self.dead and self._alert.goes_on(self._clock.now_us()):
+            self.looking = True
+            self._call_soon(self._look)
 
     def _tell_quiet(self) -> None:
         quiet, self._quiet = self._quiet, None
@@ -171,14 +179,15 @@ class Heart(Generic[TicketT]):
     def _beat(self) -> None:
         if self.dead:
             return
-        self.now_us = now_us = self._clock.now_us()
+        now_us = self._clock.now_us()
+        self.now_us = now_us
         if self._watch.late(now_us):
             self._loop.call_soon(self.begin)  # a tick may be open that began before the pause
         else:
             self._watch.beat(now_us)
         for call in self._beats:
             call(now_us)
-        self._beat_timer = self._loop.call_later(HEARTBEAT_US / SECOND_US, self._beat)
+        self._beat_timer = self._loop.call_later(int(HEARTBEAT_US) / int(SECOND_US), self._beat)
 
     def _arm(self) -> None:
         """One timer. One that fires too early only makes an empty tick, so it is not moved back."""
@@ -225,14 +234,14 @@ class Heart(Generic[TicketT]):
 
     def _sync(self) -> None:
         """Its answers go out in the tick in which it is done."""
-        ticket = self._store.start_sync()
+        run = self._store.start_sync()
         self._syncing = True
-        self._loop.run_in_executor(self._sync_thread, ticket.run).add_done_callback(partial(self._synced, ticket))
+        self._loop.run_in_executor(self._sync_thread, run).add_done_callback(self._synced)
 
-    def _synced(self, ticket: TicketT, done: asyncio.Future[None]) -> None:
+    def _synced(self, done: asyncio.Future[None]) -> None:
         self._syncing = False
         if self.begin() and self._survives(done.result):
-            self._survives(partial(self._store.finish_sync, ticket))
+            self._survives(self._store.finish_sync)
 
     def _prepare(self) -> None:
         self._preparing = True

@@ -1,0 +1,126 @@
+"""What is compared with what, and what each comparison must reach: the tables. Nothing here starts or measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bench import servers
+from bench.rabbit import NODE
+from bench.servers import Start
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many connections, and how many requests each has in flight."""
+
+    connections: int
+    in_flight: int
+
+    def __str__(self) -> str:
+        return f"{self.connections} x {self.in_flight}"
+
+
+@dataclass(frozen=True)
+class System:
+    """A server in one setting, spoken to in one tongue."""
+
+    name: str
+    durability: str
+    tongue: str
+    start: Start
+    command: str = ""  # what must be installed: a command in the Debian package of the same name
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: ours ÷ peer must reach the floor, and should reach the goal."""
+
+    shape: Shape
+    ours: System
+    peer: System
+    floor: float
+    goal: float
+    unit: str = "rate"  # operations a second; or messages
+
+    @property
+    def durability(self) -> str:
+        return self.ours.durability
+
+    @property
+    def title(self) -> str:
+        """Who is compared with whom, ours left out where it is `deferred`."""
+        return self.peer.name if self.ours.name == "deferred" else f"{self.ours.name} ÷ {self.peer.name}"
+
+    def __str__(self) -> str:
+        return f"{self.durability} {self.title} {self.shape}"
+
+
+SHAPES: Final = (Shape(1, 1), Shape(50, 1), Shape(4, 100))
+CONFIRMS: Final = ("ready", "write", "sync")
+Limits = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+
+# A peer, and floor and goal for each shape.
+PEERS: Final[tuple[tuple[System, Limits], ...]] = (
+    (
+        System("beanstalkd", "ready", "beanstalkd", servers.beanstalkd(), "beanstalkd"),
+        ((0.85, 1), (1.0, 1.2), (7, 12)),
+    ),
+    (
+        System("RSMQ", "ready", "rsmq", servers.redis("--appendonly", "no"), "redis-server"),
+        ((1.2, 1.5), (1.7, 2.2), (7, 12)),
+    ),
+    (
+        System("beanstalkd -b -f50", "write", "beanstalkd", servers.beanstalkd("-f50"), "beanstalkd"),
+        ((0.9, 1.1), (1.1, 1.3), (7, 12)),
+    ),
+    (
+        System(
+            "RSMQ, AOF everysec",
+            "write",
+            "rsmq",
+            servers.redis("--appendonly", "yes", "--appendfsync", "everysec"),
+            "redis-server",
+        ),
+        ((1.0, 1.5), (1.7, 2.4), (7, 12)),
+    ),
+    (
+        System("NATS JetStream file", "write", "nats", servers.nats, "nats-server"),
+        ((1.4, 1.8), (1.5, 2.2), (3, 5)),
+    ),
+    (
+        System("RabbitMQ persistent", "write", "amqp", NODE.start, "rabbitmq-server"),
+        ((2.5, 4), (2.5, 3.5), (6, 10)),
+    ),
+    (
+        System("beanstalkd -b -f0", "sync", "beanstalkd", servers.beanstalkd("-f0"), "beanstalkd"),
+        ((0.55, 0.65), (5, 8), (20, 40)),
+    ),
+    (
+        System(
+            "RSMQ, AOF always",
+            "sync",
+            "rsmq",
+            servers.redis("--appendonly", "yes", "--appendfsync", "always"),
+            "redis-server",
+        ),
+        ((1.2, 1.8), (1.7, 2.5), (4, 7)),
+    ),
+)
+
+
+def through(dialect: str, confirm: str) -> System:
+    return System(dialect, confirm, dialect, servers.penstock(confirm, dialect))
+
+
+def rows() -> Iterator[Row]:
+    """Every row, ours measured through `deferred`; then `pinpriq` against `deferred`, in messages a second."""
+    deferred = {confirm: through("deferred", confirm) for confirm in CONFIRMS}
+    for peer, limits in PEERS:
+        for shape, (floor, goal) in zip(SHAPES, limits, strict=True):
+            yield Row(shape, deferred[peer.durability], peer, floor, goal)
+    for confirm in CONFIRMS:
+        pinpriq = through("pinpriq", confirm)
+        for shape in SHAPES:
+            yield Row(shape, pinpriq, deferred[confirm], 1.0, 1.0, "messages")

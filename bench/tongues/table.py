@@ -1,0 +1,26 @@
+"""Every tongue by its name. A new protocol is a class, a row here, and a row of `bench/rows.py`."""
+
+from __future__ import annotations
+
+from bench.tongues.amqp import Amqp
+from bench.tongues.lines import Beanstalkd, Deferred
+from bench.tongues.nats import Nats
+from bench.tongues.pinpriq import Pinpriq
+from bench.tongues.rsmq import Rsmq
+from bench.tongues.tongue import Tongue
+
+
+def tongue(name: str, number: int, in_flight: int, queues: int) -> Tongue:
+    """One connection's tongue; `queues` for those that speak to many."""
+    if name == "pinpriq":
+        return Pinpriq(number, in_flight, queues)
+    return _TONGUES[name](number, in_flight)
+
+
+_TONGUES: dict[str, type[Tongue]] = {
+    "deferred": Deferred,
+    "beanstalkd": Beanstalkd,
+    "rsmq": Rsmq,
+    "nats": Nats,
+    "amqp": Amqp,
+}

@@ -1,0 +1,51 @@
+"""The whole bench once, short: real peers, a real server, every shape. What it measures is not looked at."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import compiled
+from bench.__main__ import arguments, chosen
+
+ROOT = Path(__file__).parents[2]
+NUMBER = r"[\d,]+"
+
+
+def bench(*words: str) -> str:
+    environment = {**os.environ, "PENSTOCK_COMPILE": "0"}
+    command = [sys.executable, "-m", "bench", "--quick", "--report", *words]
+    made = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def test_deferred_and_pinpriq_stand_against_the_peers_that_are_installed() -> None:
+    """beanstalkd and redis-server must be: `make test` installs them."""
+    peers = ["beanstalkd", "RSMQ", "pinpriq", *(["NATS"] if shutil.which("nats-server") else [])]
+    told = bench("--rows", "4 x 100", "--peers", ",".join(peers))
+    for peer in peers:
+        assert re.search(rf"{peer}.*  4 x 100 +{NUMBER} +{NUMBER} ", told), told
+
+
+def test_a_backlog_is_weighed_and_loaded() -> None:
+    told = bench("backlog")
+    for title in ("resident MB", "kill -9", "clean stop", "ready messages", "delayed messages", "queues, all used"):
+        assert title in told
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_generator_compiles() -> None:
+    assert compiled.place() != ROOT
+
+
+def test_rows_and_peers_are_picked_by_words() -> None:
+    picked = [str(row) for row in chosen(arguments(["--rows", "50 x 1", "--peers", "RSMQ"]))]
+    assert picked == ["ready RSMQ 50 x 1", "write RSMQ, AOF everysec 50 x 1", "sync RSMQ, AOF always 50 x 1"]
+    assert chosen(arguments(["backlog"])) == []

@@ -8,8 +8,9 @@ READY  := $(VENV)/.ready
 OUT    := $(CURDIR)/build/compiled
 # The rooms that are compiled, tested both ways.
 CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects \
-          $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
+          tests/server/test_clock.py tests/server/test_tick.py tests/server/test_connection.py
 COMPILED := $(OUT)/.ready
+NODE   := $(CURDIR)/build/node
 SOURCES := $(shell find src -name '*.py')
 SUDO   := $(if $(filter-out 0,$(shell id -u)),sudo -n)
 PEERS  := beanstalkd redis-server nats-server rabbitmq-server
@@ -18,7 +19,7 @@ export PATH := $(PATH):/usr/sbin
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup compile serve demo test check format bench torture docs lock clean apt
+.PHONY: help setup compile serve demo test check format bench torture docs node lock clean apt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +34,7 @@ serve: compile ## run the server, compiled, on ./penstock-data
 demo: setup ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check compile need-beanstalkd need-redis-server ## check, the core compiled, then every test (ARGS="-k journal" picks some)
+test: check compile node need-beanstalkd need-redis-server ## check, the core compiled, then every test (ARGS="-k journal" picks some)
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS)
 	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
@@ -52,6 +53,8 @@ bench: compile $(PEERS:%=need-%) ## measure, compiled, against the peers, in one
 
 torture: compile ## crash, fault and fuzz campaigns, compiled
 	PYTHONPATH=$(OUT) $(BIN)/python -m torture $(ARGS)
+
+node: $(NODE)/.ready ## put what the tests in JavaScript need into build/node
 
 docs: setup ## write the pages that are made from tables in the code
 	$(BIN)/python -m docs
@@ -73,6 +76,13 @@ $(READY): requirements.lock pyproject.toml | $(BIN)/pip
 $(COMPILED): $(SOURCES) setup.py $(READY)
 	rm -rf $(OUT)
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target $(OUT) .
+	@touch $@
+
+# Where the system has no node, a wheel brings one.
+$(NODE)/.ready: tests/interop/package.json tests/interop/package-lock.json tests/interop/node.lock $(READY)
+	@command -v npm >/dev/null || $(BIN)/pip install --quiet --require-hashes --requirement tests/interop/node.lock
+	@mkdir -p $(NODE) && cp tests/interop/package.json tests/interop/package-lock.json $(NODE)
+	cd $(NODE) && PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --silent --no-audit --no-fund
 	@touch $@
 
 # Debian keeps ensurepip in a package of its own; the system's pip can fill the gap.

@@ -8,15 +8,21 @@ import sys
 import time
 from collections.abc import Callable
 
-from torture import fuzz, kill
+from torture import fuzz, kill, races
 
 INPUTS = 1_000_000
 LIVE_INPUTS = 100_000
+RACES = 100_000
+TELL_S = 5.0
 
 
 def main() -> int:
     asked = parsed(sys.argv[1:])
-    campaigns: dict[str, Callable[[argparse.Namespace], tuple[str, ...]]] = {"kill": killed, "fuzz": fuzzed}
+    campaigns: dict[str, Callable[[argparse.Namespace], tuple[str, ...]]] = {
+        "kill": killed,
+        "fuzz": fuzzed,
+        "races": raced,
+    }
     broken = campaigns[asked.campaign](asked)
     for line in broken[:50]:
         print(f"BROKEN {line}")
@@ -27,7 +33,7 @@ def main() -> int:
 def parsed(words: list[str]) -> argparse.Namespace:
     """Without a campaign it is `kill`."""
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
-    campaigns = parser.add_subparsers(dest="campaign", metavar="kill|fuzz", required=True)
+    campaigns = parser.add_subparsers(dest="campaign", metavar="kill|fuzz|races", required=True)
     seeded = argparse.ArgumentParser(add_help=False)
     seeded.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     of_kill = campaigns.add_parser("kill", parents=[seeded], help="kill -9 under load, again and again")
@@ -37,6 +43,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     of_fuzz.add_argument("--dialect", choices=fuzz.NAMES, action="append", help="may be repeated (default: all)")
     of_fuzz.add_argument("--live", action="store_true", help="over real sockets, against a real server")
     of_fuzz.add_argument("--count", type=int, help=f"inputs a dialect (default {INPUTS:,}; live {LIVE_INPUTS:,})")
+    of_races = campaigns.add_parser("races", parents=[seeded], help="workers that go to sleep while others publish")
+    of_races.add_argument("--count", type=int, default=RACES, help="races (default %(default)s)")
     return parser.parse_args(words if words and words[0] in {*campaigns.choices, "-h", "--help"} else ["kill", *words])
 
 
@@ -75,6 +83,26 @@ def fuzz_progress(start_s: float) -> Callable[[fuzz.Outcome], None]:
         )
 
     return progress
+
+
+def raced(asked: argparse.Namespace) -> tuple[str, ...]:
+    print(f"races, {asked.count:,} of a sleep with a publish, seed {asked.seed}", flush=True)
+    start_s = told_s = time.monotonic()
+
+    def progress(outcome: races.Outcome) -> None:
+        nonlocal told_s
+        now_s = time.monotonic()
+        if now_s - told_s > TELL_S:
+            told_s = now_s
+            tell(outcome)
+
+    def tell(outcome: races.Outcome) -> None:
+        taken_s = time.monotonic() - start_s
+        print(f"  {outcome.races:9,} races  {outcome.wakes:9,} wake-ups  {taken_s:6.0f} s", flush=True)
+
+    outcome = races.campaign(asked.count, asked.seed, progress)
+    tell(outcome)
+    return outcome.broken
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Sized
+from typing import Protocol
 
 from torture.history import History, Life
 
@@ -107,7 +108,19 @@ class Client:
         return b"RETURN %s %d\n" % (life.id, delay_ms)
 
 
-def drive(clients: list[Client]) -> None:
+class Driven(Protocol):
+    """A connection as the driver sees it: it goes on when nothing is waited for."""
+
+    socket: socket.socket
+    closed: bool
+
+    @property
+    def waiting(self) -> Sized: ...
+    def go_on(self) -> None: ...
+    def readable(self) -> None: ...
+
+
+def drive(clients: Sequence[Driven]) -> None:
     """Requests and answers until every connection has ended."""
     selector = selectors.DefaultSelector()
     for client in clients:

@@ -118,7 +118,7 @@ class Attack:
 
     def _hose(self, server: Server) -> Hose:
         self.connections += 1
-        return Hose(server.ports[self._dialect], self._chance)
+        return Hose(server.ports[self._dialect], self._chance, fuzzer(self._dialect).opening[0])
 
     def _end(self, hose: Hose) -> None:
         self.law(hose.end(), "a connection was not closed after its client's end")
@@ -153,9 +153,10 @@ class Attack:
 class Hose:
     """One connection that sends whatever it is given, reads what comes, and ends in some way."""
 
-    def __init__(self, port: int, chance: random.Random) -> None:
+    def __init__(self, port: int, chance: random.Random, opening: bytes) -> None:
         self._socket = connected(port)
         self._chance = chance
+        self._socket.sendall(opening)
 
     def send(self, script: Iterable[bytes | int]) -> bool:
         """False: the server has closed, as it may."""
@@ -207,17 +208,26 @@ class Other:
 
     def __init__(self, port: int, fuzzer: Fuzzer) -> None:
         self._socket = connected(port)
-        self._request, self._answer = fuzzer.exchange
+        self._opening = fuzzer.opening
+        self._greeting = fuzzer.greeting
+        self._exchange = fuzzer.exchange
 
     def is_served(self) -> bool:
+        opening, self._opening = self._opening, (b"", b"")
+        greeting, self._greeting = self._greeting, 0
+        return self._is_answered(*opening, greeting) and self._is_answered(*self._exchange)
+
+    def _is_answered(self, request: bytes, answer: bytes, more: int = 0) -> bool:
+        """With exactly this, and so many bytes of anything behind it."""
+        length = len(answer) + more
         try:
-            self._socket.sendall(self._request)
+            self._socket.sendall(request)
             heard = b""
-            while len(heard) < len(self._answer) and (data := self._socket.recv(1 << 16)):
+            while len(heard) < length and (data := self._socket.recv(1 << 16)):
                 heard += data
         except OSError:
             return False
-        return heard == self._answer
+        return len(heard) == length and heard.startswith(answer)
 
     def close(self) -> None:
         self._socket.close()

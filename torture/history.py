@@ -1,4 +1,4 @@
-"""What clients of `deferred` asked and were told, and what must follow from it whatever happened to the server.
+"""What clients asked and were told, and what must follow from it whatever happened to the server.
 
 Times are the client's own monotonic clock. A request that was sent may have taken effect; one that was answered has.
 """
@@ -33,6 +33,7 @@ class History:
     by_id: dict[bytes, Life] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
     answers: int = 0
+    posts: int = 0  # told to be written, by posters
 
     # -- what was asked
 
@@ -59,6 +60,12 @@ class History:
         life.published = True
         life.id = id
         self.by_id[id] = life
+
+    def posted(self, life: Life) -> None:
+        """Told that it is written, and not by which id it will go."""
+        self.answers += 1
+        self.posts += not life.published
+        life.published = True
 
     def delivered(self, id: bytes, body: bytes, sent_s: float, now_s: float) -> Life | None:
         """A reserve, sent at `sent_s`, was answered with this message."""

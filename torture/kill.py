@@ -13,10 +13,13 @@ from pathlib import Path
 from harness.server import Server
 from torture.clients import Client, drain, drive
 from torture.history import History
+from torture.posters import Poster
 
 LEASE_S = 2
 CYCLES_A_DIRECTORY = 20
+SPEAKS = ("deferred", "glovebox")
 CONNECTIONS = 6
+POSTERS = 2
 
 
 @dataclass
@@ -25,6 +28,7 @@ class Outcome:
     answers: int = 0
     published: int = 0
     finished: int = 0
+    posted: int = 0
     broken: tuple[str, ...] = ()
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -33,6 +37,7 @@ class Outcome:
             self.answers + other.answers,
             self.published + other.published,
             self.finished + other.finished,
+            self.posted + other.posted,
             self.broken + other.broken,
         )
 
@@ -64,15 +69,17 @@ def on_one_directory(cycles: int, seed: int, confirm: str) -> Outcome:
             history.broken.append("the last server did not stop cleanly")
     published = sum(life.published for life in history.lives.values())
     finished = sum(life.finished for life in history.lives.values())
-    return Outcome(cycles, history.answers, published, finished, tuple(history.broken))
+    return Outcome(cycles, history.answers, published, finished, history.posts, tuple(history.broken))
 
 
 def _one_cycle(data: Path, flags: list[str], history: History, chance: random.Random, cycle: int) -> None:
-    server = Server(data, *flags)
+    server = Server(data, *flags, listen=SPEAKS)
     killer = threading.Timer(chance.uniform(0.02, 0.5), server.kill)
-    clients = [Client(server.port, history, f"{cycle}.{number}", chance) for number in range(CONNECTIONS)]
+    names = [f"{cycle}.{number}" for number in range(CONNECTIONS + POSTERS)]
+    clients = [Client(server.ports["deferred"], history, name, chance) for name in names[:CONNECTIONS]]
+    posters = [Poster(server.ports["glovebox"], history, name, chance) for name in names[CONNECTIONS:]]
     killer.start()
-    drive(clients)
+    drive([*clients, *posters])
     killer.join()
     server.wait()
 

@@ -39,6 +39,7 @@ class Client(Session):
         self.pushes: list[tuple[bytes, list[bytes]]] = []
         self.wakes: list[int] = []
         self.notices: list[tuple[int, int]] = []
+        self.inherited: list[Session] = []
         self._desk = desk
         self._token = 0
 
@@ -71,6 +72,9 @@ class Client(Session):
     def told(self, stage: int, label: int) -> None:
         self.notices.append((int(stage), label))
 
+    def inherit(self, old: Session) -> None:
+        self.inherited.append(old)
+
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
         self.owed -= owed_for(messages)
         self.pushes.append((queue, [message.body for message in messages]))
@@ -79,6 +83,9 @@ class Client(Session):
         self.wakes.append(int(token))
 
     # -- the verbs, with the arguments a test mostly means
+
+    def meet(self, number: int = 0, durable: bool = False) -> Outcome:
+        return self.ask(self._desk.broker.meet, number, durable)
 
     def publish(self, queue: bytes, body: bytes, delay_us: int = -1, options: Publishing | None = None) -> Outcome:
         desk = self._desk

@@ -15,9 +15,9 @@ from penstock.broker.embedded import INLINE_SYNC_US, Embedded
 from penstock.engine.engine import Engine
 from penstock.journal import check
 from penstock.journal.segment import JournalDamaged
-from penstock.model import stages
+from penstock.model import codes, stages
 from tests.engine.audit import Broken, law
-from tests.engine.clients import Client, Event
+from tests.engine.clients import Client, Event, answer
 from tests.engine.world import Configuration, World
 from tests.journal.simdisk import PowerCut, SimDisk
 
@@ -106,7 +106,7 @@ class CrashWorld(World):
     def _stage_of(self, stage: int, event: Event) -> int:
         """Stages of durability are told when they are reached, turns of a life and wake-ups when confirmed."""
         if event[0] == "notice":
-            return int(event[2]) if event[2] <= stages.SYNC else self.confirm
+            return stage if event[2] <= stages.SYNC else max(stage, self.confirm)
         return self.confirm if event[0] == "wake" else stage
 
     def said(self, client: Client, event: Event) -> None:
@@ -178,7 +178,13 @@ class CrashWorld(World):
         self.engine = self.embedded.broker
         for client in self.clients:
             client.owed = 0
-            self.embedded.register(client.client_id, client)
+            self._meet(client)
+
+    def _meet(self, client: Client) -> None:
+        """Under the name it always had; gone or not, it is told what is for that name."""
+        self.engine.meet(client, 0, client.client_id, durable=True)
+        event = answer(client, 0, codes.OK, None, client.client_id)
+        self.expected.append(Expected(client.name, event, stages.READY, 0))
 
     def _after_start(self, now_us: int) -> None:
         """The start is synced, and with it all that was read: it may be told from here on."""

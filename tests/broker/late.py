@@ -44,6 +44,10 @@ class Relay(Session):
     def told(self, stage: int, label: int) -> None:
         self._late.keep_event(self, partial(self.session.told, stage, label))
 
+    def inherit(self, old: Session) -> None:
+        assert isinstance(old, Relay)
+        self.session.inherit(old.session)
+
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
         self.pass_on_debt()
         self._late.keep_event(self, partial(self.session.pushed, queue, messages))
@@ -87,7 +91,15 @@ class LateBroker(Broker):
         if relay is None:
             relay = self._relays[session] = Relay(session, self)
         relay.client_id = session.client_id
+        relay.durable = session.durable
         return relay
+
+    # -- clients with names
+
+    def meet(self, session: Session, token: int, number: int, durable: bool) -> None:
+        relay = self._relay(session)
+        self._behind.meet(relay, token, number, durable)
+        session.client_id, session.durable = relay.client_id, relay.durable
 
     # -- messages
 

@@ -202,15 +202,15 @@ def test_a_client_that_asks_again_while_it_is_answered_is_not_told_too_early() -
     assert house.written().count(facts.PUBLISHED) == 3
 
 
-def test_notices_go_to_registered_clients() -> None:
+def test_notices_go_to_clients_that_were_met_and_are_there() -> None:
     house = House()
-    house.embedded.register(7, house.client)
-    house.publish(1, stages.READY, origin=origin(poster=7, label=42, notify=7))
+    house.embedded.broker.meet(house.client, 0, 6, False)
+    house.publish(1, stages.READY, origin=origin(poster=6, label=42, notify=7))
     house.embedded.commit()
     notices = [event[2] for event in house.heard() if event[0] == "notice"]
     assert notices == [stages.READY, stages.WRITE, stages.SYNC]
-    house.embedded.unregister(7)
-    house.publish(2, stages.READY, origin=origin(poster=7, label=43, notify=7))
+    house.embedded.broker.cancel(house.client)
+    house.publish(2, stages.READY, origin=origin(poster=6, label=43, notify=7))
     house.embedded.commit()
     assert [event[0] for event in house.heard()] == ["answer"]
 

@@ -19,7 +19,7 @@ class Box:
     def __init__(self, confirm: int = stages.WRITE) -> None:
         self.outbox = Outbox(confirm)
         self.client = Client("one", client_id=7)
-        self.outbox.register(7, self.client)
+        self.outbox.enter(self.client)
 
     def answer(self, token: int, stage: int) -> None:
         self.outbox.answer(self.client, token, stage, codes.OK, None, 0)
@@ -86,7 +86,7 @@ def test_what_is_decided_while_others_are_told_waits_for_the_next_commit() -> No
 def test_wake_ups_and_turns_of_a_life_are_told_once_confirmed(confirm: int) -> None:
     box = Box(confirm)
     box.outbox.wake(box.client, 1)
-    box.outbox.notice(7, stages.ASSIGN, 42)
+    box.outbox.notice(7, stages.ASSIGN, 42, stages.READY)
     written, synced = box.written(), box.synced()
     told = [("wake", "one", 1, 0, None), ("notice", 7, stages.ASSIGN, 42)]
     assert (written, synced) == (([], told) if confirm == stages.SYNC else (told, []))
@@ -95,18 +95,26 @@ def test_wake_ups_and_turns_of_a_life_are_told_once_confirmed(confirm: int) -> N
 def test_stages_of_durability_are_told_when_they_are_reached_whatever_is_confirmed() -> None:
     box = Box(stages.SYNC)
     for stage in (stages.SYNC, stages.WRITE, stages.READY):
-        box.outbox.notice(7, stage, 42)
+        box.outbox.notice(7, stage, 42, stage)
     assert box.written() == [("notice", 7, stages.READY, 42), ("notice", 7, stages.WRITE, 42)]
     assert box.synced() == [("notice", 7, stages.SYNC, 42)]
 
 
+def test_turns_of_a_life_wait_for_the_stages_of_durability_that_were_asked_for_too() -> None:
+    box = Box(stages.READY)
+    box.outbox.notice(7, stages.ASSIGN, 42, stages.SYNC)
+    assert box.written() == []
+    assert box.synced() == [("notice", 7, stages.ASSIGN, 42)]
+
+
 def test_notices_go_to_whoever_bears_the_name_now_and_to_nobody_else() -> None:
     box, successor = Box(), Client("two", client_id=7)
-    box.outbox.notice(8, stages.READY, 1)
-    box.outbox.register(7, successor)
-    box.outbox.notice(7, stages.READY, 2)
-    box.outbox.unregister(7)
-    box.outbox.notice(7, stages.READY, 3)
+    box.outbox.notice(8, stages.READY, 1, stages.READY)
+    box.outbox.leave(box.client)
+    box.outbox.enter(successor)
+    box.outbox.notice(7, stages.READY, 2, stages.READY)
+    box.outbox.leave(successor)
+    box.outbox.notice(7, stages.READY, 3, stages.READY)
     box.outbox.say_written()
     assert box.heard() == []
     assert successor.events == [("notice", 7, stages.READY, 2)]

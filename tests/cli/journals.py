@@ -9,6 +9,7 @@ from penstock.codecs.ids import Ids
 from penstock.journal.disk import OsDisk, make_directory
 from penstock.journal.journal import Journal
 from penstock.model import facts
+from penstock.model.limits import NEVER_US
 from penstock.model.message import Message
 from penstock.server.identity import open_identity
 from penstock.server.store import JOURNAL_NAME
@@ -32,8 +33,9 @@ class Written:
         batch.queue_changed(facts.DECLARED, 1, DEFERRED, b"orders", b'{"lease_us":5000000}')
         self._append(batch)
 
-    def publish(self, seq: int, body: bytes) -> Message:
+    def publish(self, seq: int, body: bytes, expires_us: int = NEVER_US) -> Message:
         message = Message(seq, 1, body, self._at_us, self._at_us)
+        message.expires_us = expires_us
         message.dialect = DEFERRED
         batch = FactBatch()
         batch.published(message)

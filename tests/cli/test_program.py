@@ -73,6 +73,8 @@ def test_there_are_the_nouns_and_their_verbs() -> None:
         "journal verify",
         "journal dump",
         "journal repair",
+        "export",
+        "import",
         "doctor",
     ]
 

@@ -25,6 +25,8 @@ ORIGIN_FIELDS = {
     "notify": st.integers(0, 255),
     "dead_of": i64s,
     "dead_from": st.none() | st.binary(max_size=30),
+    "deliveries": i64s,
+    "first_leased_us": i64s,
 }
 
 
@@ -148,6 +150,13 @@ def test_the_queue_without_a_name_is_told_from_no_queue() -> None:
     assert said(decode_origin(b"\x09\x00\x00")) == said(an_origin(dead_from=b""))
 
 
+def test_a_past_stands_behind_the_other_extras() -> None:
+    origin = an_origin(foreign_id=b"f", deliveries=3, first_leased_us=0x0102)
+    deliveries = b"\x0a\x08\x00" + (3).to_bytes(8, "little")
+    first_leased = b"\x0b\x08\x00" + (0x0102).to_bytes(8, "little")
+    assert encode_origin(origin) == b"\x02\x01\x00f" + deliveries + first_leased
+
+
 def test_extras_of_a_later_version_are_passed_over() -> None:
     later = b"\xc8\x03\x00abc"
     origin = decode_origin(later + encode_origin(an_origin(label=7)) + later)
@@ -181,7 +190,7 @@ def test_a_heap_that_nobody_speaks_of_is_refused() -> None:
         read_facts(payload + bytes(8), 1, heap_bytes + 8, 1, AT_US)
 
 
-BAD_EXTRAS = [b"\x01", b"\x01\x05\x00abcd", b"\x05\x04\x00abcd", b"\x07\x00\x00", b"\x07\x02\x00ab"]
+BAD_EXTRAS = [b"\x01", b"\x01\x05\x00abcd", b"\x05\x04\x00abcd", b"\x07\x00\x00", b"\x07\x02\x00ab", b"\x0a\x01\x00a"]
 
 
 @pytest.mark.parametrize("extra", BAD_EXTRAS)

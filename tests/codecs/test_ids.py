@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.codecs.ids import ALPHABET, ID_CHARACTERS, Ids
+from penstock.codecs.ids import ALPHABET, ID_CHARACTERS, Ids, high, low
 from penstock.model.limits import SEQ_BITS
 
 IDS = Ids(b"a secret")
@@ -67,3 +67,16 @@ def test_the_next_id_cannot_be_told_from_the_last() -> None:
 def test_ids_stay_what_they_are_from_version_to_version() -> None:
     """Clients hold them over restarts and updates."""
     assert [IDS.show(number) for number in (0, 1, (1 << 32) + 1)] == [b"SogQaOjSpS", b"0mshWUsA4i", b"I1cxTXcNGA"]
+
+
+@given(numbers)
+def test_a_pair_leads_back_to_its_number_too(number: int) -> None:
+    pair = IDS.pair(number)
+    assert IDS.seq_of(high(pair), low(pair)) == number
+    assert max(high(pair), low(pair)) < 1 << SEQ_BITS // 2
+
+
+@given(st.integers(-1, 1 << 33), st.integers(-1, 1 << 33))
+def test_any_two_numbers_are_the_pair_of_one_number_or_none(left: int, right: int) -> None:
+    number = IDS.seq_of(left, right)
+    assert number == -1 or IDS.pair(number) == left << SEQ_BITS // 2 | right

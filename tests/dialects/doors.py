@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.codecs.ids import Ids
+from penstock.codecs.ids import Ids, high, low
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
 from penstock.model import codes
@@ -18,6 +19,7 @@ from tests.broker.client import Client
 from tests.broker.desks import Desk, MakeDesk
 from tests.dialects.fuzz_pinpriq import READY, answers, pop, push, subscribe
 from tests.dialects.runner import SECRET, Connection, FakeContext, configured
+from tests.dialects.websocket_model import OPENING, WELCOME, frames, is_text, text
 
 QUEUE = b"default"
 MILLISECOND_US = 1_000
@@ -129,9 +131,11 @@ class Door:
 class SocketDoor(Door):
     """One through a session's bytes."""
 
+    dialect = ""  # by another name than its own
+
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        self._connection = world.session(self.name)
+        self._connection = world.session(self.dialect or self.name)
 
     def ask(self, data: bytes) -> bytes:
         self._connection.session.received(data)
@@ -199,6 +203,119 @@ class PinpriqDoor(SocketDoor):
         return [Given(body, key=key, mates=tuple(mate for _, mate in mates)) for (key, body), *mates in groups]
 
 
+class EtzelDoor(SocketDoor):
+    name = "etzel"
+    can = frozenset({"reserve", "finish"})
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        assert self.ask(OPENING) == WELCOME
+
+    def _asked(self, **members: object) -> dict[str, Any]:
+        [(_, payload)] = frames(self.ask(text(json.dumps({**members, "qname": QUEUE.decode()}).encode())))
+        answer: dict[str, Any] = json.loads(payload)
+        return answer
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        msg = body.decode() if is_text(body) else list(body)
+        assert self._asked(cmd="PUB", msg=msg) == {"cmd": "ok"}
+
+    def get(self) -> Given | None:
+        answer = self._asked(cmd="FET")
+        if answer["cmd"] != "msg":
+            return None
+        seq = int(self.world.ids.seq(answer["uid"].removeprefix("etzl").encode()))
+        return Given(answer["msg"].encode() if isinstance(answer["msg"], str) else bytes(answer["msg"]), seq)
+
+    def finish(self, seq: int) -> bool:
+        """The answer is the same for a message that is gone."""
+        before = self.world.counts()
+        assert self._asked(cmd="ACK", uid="etzl" + self.world.ids.show(seq).decode())["cmd"] == "okack"
+        return self.world.counts() != before
+
+
+class GloveboxDoor(SocketDoor):
+    """Through our own requests. What it holds nobody else can finish through it."""
+
+    name = "glovebox"
+    wishes = frozenset({"delay_ms", "ttl_ms", "priority", "key"})
+    can = frozenset({"reserve", "wait"})
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        assert self.ask(OPENING).startswith(WELCOME)
+
+    def _asked(self, type: str, **members: object) -> list[dict[str, Any]]:
+        return self._read(self.ask(text(json.dumps({"type": type, "queue": QUEUE.decode(), **members}).encode())))
+
+    def _read(self, heard: bytes) -> list[dict[str, Any]]:
+        return [json.loads(payload) for _, payload in frames(heard)]
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        said: dict[str, object] = {"body": body.decode()} if is_text(body) else {"body64": b64(body)}
+        if wish.key is not None:
+            said["key64"] = b64(wish.key)
+        numbers = {"delay": wish.delay_ms / 1_000, "ttl": wish.ttl_ms / 1_000, "priority": wish.priority}
+        said |= {name: value for name, value in numbers.items() if value}
+        [answer] = self._asked("publish", messages=[said])
+        assert answer["type"] == "published"
+
+    def get(self) -> Given | None:
+        return (*self._given(self._asked("reserve")), None)[0]
+
+    def finish(self, seq: int) -> bool:
+        pair = self.world.ids.pair(seq)
+        [answer] = self._asked("finish", messages=[[high(pair), low(pair)]])
+        return bool(answer["messages"][0])
+
+    def wait(self) -> None:
+        assert self._asked("reserve", wait=3_600) == []
+
+    def heard(self) -> list[Given]:
+        return self._given(self._read(self.listen()))
+
+    def _given(self, answers: list[dict[str, Any]]) -> list[Given]:
+        found = [one for answer in answers for one in answer.get("messages", ())]
+        return [Given(self._bytes(one, "body") or b"", self._seq(one), self._bytes(one, "key")) for one in found]
+
+    def _seq(self, one: dict[str, Any]) -> int:
+        return int(self.world.ids.seq_of(one["shard"], one["sequence"]))
+
+    def _bytes(self, one: dict[str, Any], name: str) -> bytes | None:
+        if f"{name}64" in one:
+            return base64.b64decode(one[f"{name}64"])
+        return one[name].encode() if name in one else None
+
+
+class PopDoor(GloveboxDoor):
+    """Through the requests of the seed: posting into a queue that is there, and popping."""
+
+    name = "glovebox pop"
+    dialect = "glovebox"
+    wishes = frozenset({"priority"})
+    can = frozenset({"take", "wait"})
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        self._asked("create")
+        message = body.decode() if is_text(body) else list(body)
+        told = self._asked("post", message=message, priority=wish.priority, notify=["ready", "write"])
+        assert [one["notice"] for one in told] in (["ready", "write"], ["finish"])
+
+    def get(self) -> Given | None:
+        return (*self._given(self._asked("pop")), None)[0]
+
+    def wait(self) -> None:
+        assert self._asked("pop", timeout=3_600) == []
+
+    def _given(self, answers: list[dict[str, Any]]) -> list[Given]:
+        bodies = [answer["body"] for answer in answers if answer["type"] == "message"]
+        return [Given(body.encode() if isinstance(body, str) else bytes(body)) for body in bodies]
+
+
+def b64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 class CallerDoor(Door):
     """Whoever calls the broker's verbs: the admin routes, and dialects to come."""
 
@@ -253,4 +370,12 @@ class TakerDoor(CallerDoor):
         return None if message is None else Given(message.body, key=message.key)
 
 
-DOORS: Sequence[type[Door]] = (DeferredDoor, PinpriqDoor, CallerDoor, TakerDoor)
+DOORS: Sequence[type[Door]] = (
+    DeferredDoor,
+    PinpriqDoor,
+    EtzelDoor,
+    GloveboxDoor,
+    PopDoor,
+    CallerDoor,
+    TakerDoor,
+)

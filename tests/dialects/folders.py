@@ -6,7 +6,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from tests.dialects.transcript import NOTATIONS, Transcript, parse
+from tests.dialects.notations import NOTATIONS
+from tests.dialects.transcript import Transcript, parse
 
 FOLDER = Path(__file__).parent / "transcripts"
 
@@ -25,15 +26,20 @@ def transcripts() -> list[tuple[str, str]]:
 
 
 def notation(dialect: str) -> str:
-    return _about(dialect)["notation"]
+    return str(_about(dialect)["notation"])
+
+
+def labelled(dialect: str) -> bool:
+    """Answers say what they are for, and have no order among them."""
+    return bool(_about(dialect).get("labelled", False))
 
 
 def cut_off(dialect: str) -> bytes:
     """The beginning of a request that would change something if it were whole."""
-    parts = NOTATIONS[notation(dialect)](_about(dialect)["cut_off"], False)
+    parts = NOTATIONS[notation(dialect)]().said(str(_about(dialect)["cut_off"]), False)
     return b"".join([part for part in parts if isinstance(part, bytes)])
 
 
 @cache
-def _about(dialect: str) -> dict[str, str]:
+def _about(dialect: str) -> dict[str, str | bool]:
     return tomllib.loads((FOLDER / dialect / "dialect.toml").read_text("utf-8"))

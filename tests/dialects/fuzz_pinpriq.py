@@ -23,7 +23,7 @@ class PinpriqRig(Rig):
                 0 if message.parked else 256 - message.priority,
                 None if message.expires_us == NEVER_US else since_start_ms(message.expires_us),
             )
-            for _, message in sorted(state.messages.items())
+            for message in sorted(state.messages.values(), key=lambda message: int(message.order))
         ]
 
 

@@ -26,7 +26,7 @@ MUTATED_SHARE = 0.4
 PAUSES_MS = (0, 1, 20, 1_000)
 INPUTS_PER_CHECK = 2  # the same script, cut in two ways
 
-_BOOK = PolicyBook()
+_BOOK = PolicyBook([], {row.number: row.defaults for row in DIALECTS})
 
 
 class Model(Protocol):
@@ -98,6 +98,8 @@ class Fuzzer:
     spice: Sequence[bytes]
     sessions: Sequence[bytes]  # in which every request does something, to be cut off anywhere
     exchange: tuple[bytes, bytes]  # a request, and the answer that it always gets, whatever others do
+    opening: tuple[bytes, bytes] = (b"", b"")  # what a client says first, and is answered; a rig has done it
+    greeting: int = 0  # how many bytes follow that answer, other ones each time
 
     def script(self, chance: Random) -> Script:
         script: list[bytes | int] = []

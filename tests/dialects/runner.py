@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
+from penstock.codecs.clients import ClientIds
 from penstock.codecs.ids import Ids
 from penstock.dialects.context import Context
 from penstock.dialects.table import DIALECTS, Dialect
@@ -12,13 +14,14 @@ from penstock.server.clock import HEARTBEAT_US
 from penstock.server.config import Config, load
 from penstock.server.context import dialect_options
 from penstock.server.store import policy_book
-from tests.broker.desks import Desk, MakeDesk
-from tests.dialects.folders import cut_off
+from tests.broker.desks import Desk, LateDesk, MakeDesk
+from tests.dialects.folders import cut_off, labelled
+from tests.dialects.notations import Framed, Text, Token, masked, unframed
 from tests.dialects.other import Other
-from tests.dialects.transcript import Id, Step, Text, Transcript
+from tests.dialects.tokens import Tokens, WrongToken
+from tests.dialects.transcript import Step, Transcript
 from tests.dialects.ways import Way
 
-ID_CHARACTERS = 10
 RESIDENT_BYTES = 13_107_200  # 12.50 MiB
 SECRET = b"transcripts"
 
@@ -31,7 +34,7 @@ class FakeContext(Context):
     """A listener's context, with numbers that do not move by themselves."""
 
     def __init__(self, desk: Desk, options: Mapping[str, object]) -> None:
-        super().__init__(desk.broker, Ids(SECRET), desk.confirm, options)
+        super().__init__(desk.broker, Ids(SECRET), ClientIds(SECRET), desk.confirm, options)
         self.open = 0
 
     def connections(self) -> int:
@@ -87,8 +90,9 @@ class Runner:
         self._other = Other(self._desk, self._context.ids)
         self._steps = way.arrange(transcript.steps, cut_off(dialect))
         self._cut = way.cut
+        self._in_any_order = labelled(dialect) and (way.joins or isinstance(self._desk, LateDesk))
         self._connections: dict[int, Connection] = {}
-        self._ids: dict[str, bytes] = {}
+        self._tokens = Tokens(dialect, self._context.ids)
         self._answer = b""  # to the last B: line, until an A: line has read it
         self._step = Step(0, "")
 
@@ -116,7 +120,19 @@ class Runner:
     def _hear(self, step: Step) -> None:
         self._settle()
         connection = self._connections[step.connection]
-        connection.heard = connection.heard[self._matched(step.text, connection.heard) :]
+        heard = self._brought_forward(step.text, connection.heard) if self._in_any_order else connection.heard
+        connection.heard = heard[self._matched(step.text, heard) :]
+
+    def _brought_forward(self, expected: Text, heard: bytes) -> bytes:
+        """With the first frame in front that is the one expected, if there is one."""
+        begin = 0
+        while length := unframed(heard[begin + 1 :])[1]:
+            end = begin + 1 + length
+            with suppress(Disagreement):
+                if self._matched(expected, heard[begin:end]) == end - begin:
+                    return heard[begin:end] + heard[:begin] + heard[end:]
+            begin = end
+        return heard
 
     def _perform(self, step: Step) -> None:
         self._nothing_left()
@@ -160,7 +176,7 @@ class Runner:
         self._context.open -= 1
 
     def _closed(self, step: Step) -> None:
-        self._settle()
+        self._hear(step)
         connection = self._connections[step.connection]
         if connection.heard or not connection.closed:
             raise self._disagreement(f"heard {connection.heard!r}, and closed is {connection.closed}")
@@ -199,26 +215,34 @@ class Runner:
     # -- texts
 
     def _resolved(self, text: Text) -> bytes:
-        return b"".join([self._ids[part.name] if isinstance(part, Id) else part for part in text])
+        return b"".join([self._said(part) for part in text])
+
+    def _said(self, part: bytes | Token | Framed) -> bytes:
+        if isinstance(part, Framed):
+            return masked(self._resolved(part.text))
+        return self._tokens.said(part) if isinstance(part, Token) else part
 
     def _matched(self, expected: Text, heard: bytes) -> int:
         """How much of what was heard was expected; all that was expected must be there."""
         at = 0
         for part in expected:
-            if isinstance(part, Id):
-                part = self._bound(part.name, heard[at : at + ID_CHARACTERS])
-            if heard[at : at + len(part)] != part:
-                raise self._disagreement(f"heard {heard!r}")
-            at += len(part)
+            try:
+                at += self._read(part, heard[at:])
+            except WrongToken as error:
+                raise self._disagreement(f"{error}: heard {heard!r}") from None
         return at
 
-    def _bound(self, name: str, found: bytes) -> bytes:
-        """What the id must be; a name seen for the first time takes any that no other name has."""
-        if name not in self._ids:
-            if len(found) != ID_CHARACTERS or not found.isalnum() or found in self._ids.values():
-                raise self._disagreement(f"{found!r} is no new id")
-            self._ids[name] = found
-        return self._ids[name]
+    def _read(self, part: bytes | Token | Framed, heard: bytes) -> int:
+        if isinstance(part, Token):
+            return self._tokens.read(part, heard)
+        if isinstance(part, Framed):
+            payload, length = unframed(heard)
+            if length == 0 or self._matched(part.text, payload) != len(payload):
+                raise self._disagreement(f"heard a frame with {payload!r}")
+            return length
+        if not heard.startswith(part):
+            raise self._disagreement(f"heard {heard!r}")
+        return len(part)
 
     def _disagreement(self, what: str) -> Disagreement:
         return Disagreement(f"line {self._step.line}: {what}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.codecs.clients import ClientIds
 from penstock.codecs.ids import Ids
 from penstock.dialects.context import Context
 from penstock.model import codes
-from penstock.model.contract import Broker, Session, Wire
+from penstock.model.contract import Broker, Call, Session, Wire
 from penstock.model.message import Message
 from penstock.model.options import Publishing, Reserving, Taking
+from penstock.model.policy import Policy
 from penstock.model.stages import SYNC
 
 
@@ -22,7 +24,7 @@ class Asked:
     verb: str
     arguments: tuple[object, ...]
     stage: int = -1
-    options: Publishing | Taking | None = None
+    options: Publishing | Reserving | Taking | None = None
 
     def answer(self, code: int = codes.OK, message: Message | None = None, number: int = 0) -> None:
         self.session.answered(self.token, code, message, number)
@@ -40,13 +42,26 @@ class Scripted(Broker):
         self.waited: list[tuple[str, bytes]] = []  # subscribed, unsubscribed, credited
         self.welcomes = 1 << 30
 
+    def meet(self, session: Session, token: int, number: int, durable: bool) -> None:
+        session.client_id = number or 8
+        session.durable = durable
+        self.asked.append(Asked(session, int(token), "meet", (number, durable)))
+
+    def declare(self, session: Session, token: int, queue: bytes, policy: Policy, stage: int) -> None:
+        self.asked.append(Asked(session, int(token), "declare", (queue, policy.attempts), int(stage)))
+
+    def batch(self, session: Session, token: int, calls: list[Call], stage: int) -> None:
+        told = [(call.verb, call.queue, call.seq, call.delay_us, call.rule, call.holder) for call in calls]
+        self.asked.append(Asked(session, int(token), "batch", tuple(told), int(stage)))
+
     def publish(
         self, session: Session, token: int, queue: bytes, body: bytes, delay_us: int, options: Publishing, stage: int
     ) -> None:
         self.asked.append(Asked(session, int(token), "publish", (queue, body, delay_us), int(stage), options))
 
     def reserve(self, session: Session, token: int, queue: bytes, options: Reserving, stage: int) -> None:
-        self.asked.append(Asked(session, int(token), "reserve", (queue, options.lease_us, options.wait_us), int(stage)))
+        arguments = (queue, options.lease_us, options.wait_us)
+        self.asked.append(Asked(session, int(token), "reserve", arguments, int(stage), options))
 
     def take(self, session: Session, token: int, queue: bytes, options: Taking, stage: int) -> None:
         self.asked.append(Asked(session, int(token), "take", (queue,), int(stage), options))
@@ -83,6 +98,9 @@ class Scripted(Broker):
     def show_queue(self, session: Session, token: int, queue: bytes) -> None:
         self.asked.append(Asked(session, int(token), "show_queue", (queue,)))
 
+    def wait(self, session: Session, token: int, queue: bytes) -> None:
+        self.asked.append(Asked(session, int(token), "wait", (queue,)))
+
     def cancel(self, session: Session) -> None:
         self.cancelled.append(session)
 
@@ -91,7 +109,7 @@ class PlainContext(Context):
     """Ids and numbers that a test can foretell; every answer waits for the sync."""
 
     def __init__(self, broker: Broker, options: dict[str, object]) -> None:
-        super().__init__(broker, Ids(b"scripted"), SYNC, options)
+        super().__init__(broker, Ids(b"scripted"), ClientIds(b"scripted"), SYNC, options)
 
     def connections(self) -> int:
         return 3

@@ -8,7 +8,7 @@ from penstock.dialects import deferred
 from penstock.model.limits import BODY_MAX, LINE_MAX
 from tests.dialects.folders import transcript, transcripts
 from tests.dialects.test_pages import page, section
-from tests.dialects.transcript import Id, Step
+from tests.dialects.transcript import Step
 
 PAGE = page("deferred")
 PLACE = re.compile(r"<[A-Za-z_0-9.]+>")
@@ -37,7 +37,7 @@ def heard() -> list[bytes]:
 
 
 def spoken(step: Step) -> bytes:
-    return b"".join([b"0123456789" if isinstance(part, Id) else part for part in step.text]).removesuffix(b"\n")
+    return b"".join([part if isinstance(part, bytes) else b"0123456789" for part in step.text]).removesuffix(b"\n")
 
 
 def pattern(answer: str) -> re.Pattern[bytes]:

@@ -82,8 +82,52 @@ WRONG_BYTES = {
     "an end that does not come": ("C: 00", "C: 41"),
 }
 
+RIGHT_FRAMES = """\
+C: {"cmd":"PUB","qname":"q","msg":"a","timeout":5}
+S: {"cmd":"ok"}
+C2: !open
+C2: {"cmd":"FET",\\
+C2: !ping there?
+C2: "qname":"q"}
+S2: !pong there?
+S2: {"cmd":"msg","qname":"q","uid":"etzl<id:a>","error_count":0,"msg":"a"}
+@+5s
+B: take q
+A: ok <id:a> a
+C: {"cmd":"ACK","qname":"q","uid":"etzl<id:a>"}
+C: !close 1000
+S: {"cmd":"okack","uid":"etzl<id:a>","qname":"q"}
+S: !close 1000
+C3: raw "GET /none HTTP/1.0\\r\\n\\r\\n"
+S3: raw "HTTP/1.1 404 Not Found\\r\\nContent-Type: text/plain\\r\\nContent-Length: 10\\r\\n"
+S3: raw "Connection: close\\r\\n\\r\\nnot found\\n"
+S3: !close
+C2: !close
+"""
+
+WRONG_FRAMES = {
+    "another text": ('S: {"cmd":"ok"}', 'S: {"cmd":"OK"}'),
+    "a text with more behind it": ('"msg":"a"}\n@', '"msg":"a"} \n@'),
+    "a text that is cut short": ('"error_count":0,"msg":"a"}', '"error_count":0'),
+    "another kind of frame": ('S: {"cmd":"ok"}', 'S: bin 7b 22 "cmd" 22 3a 22 "ok" 22 7d'),
+    "a frame that nobody expects": ('S: {"cmd":"ok"}\n', ""),
+    "a frame that does not come": ('S: {"cmd":"ok"}\n', 'S: {"cmd":"ok"}\nS: {"cmd":"ok"}\n'),
+    "another pong": ("S2: !pong there?", "S2: !pong here"),
+    "another code": ("S: !close 1000", "S: !close 1001"),
+    "no code": ("S: !close 1000", "S: !close"),
+    "an end that nobody expects": ("S: !close 1000\n", ""),
+    "another id": ("A: ok <id:a> a", "A: ok <id:b> a"),
+    "an id that is none": ('"uid":"etzl<id:a>","error_count"', '"uid":"<id:a>","error_count"'),
+    "less time": ("@+5s", "@+4s"),
+    "other bytes": ("Content-Length: 10", "Content-Length: 11"),
+}
+
 # of each notation: a dialect, a transcript that is right, and what may be wrong in it
-CASES = {"lines": ("deferred", RIGHT, WRONG), "bytes": ("pinpriq", RIGHT_BYTES, WRONG_BYTES)}
+CASES = {
+    "lines": ("deferred", RIGHT, WRONG),
+    "bytes": ("pinpriq", RIGHT_BYTES, WRONG_BYTES),
+    "frames": ("etzel", RIGHT_FRAMES, WRONG_FRAMES),
+}
 MISTAKES = [(notation, wrong) for notation, (_, _, planted) in CASES.items() for wrong in planted]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.transcript import BadTranscript, Id, Step, in_bytes, parse, text
+from tests.dialects.notations import Token, in_bytes, text
+from tests.dialects.transcript import BadTranscript, Step, parse
 
 
 def test_options_come_before_the_first_step_and_comments_anywhere() -> None:
@@ -38,12 +39,12 @@ def test_a_line_may_be_empty() -> None:
         ("ü", ("ü".encode(),)),
         (r"\r\n\t\0\s\\", (b"\r", b"\n", b"\t", b"\0", b" ", b"\\")),
         (r"\xff\x00", (b"\xff", b"\0")),
-        ("a<id:one>b", (b"a", Id("one"), b"b")),
+        ("a<id:one>b", (b"a", Token("id", "one"), b"b")),
         ("<x*3><9*2>", (b"xxx", b"99")),
         ("<id> <x> \\q", (b"<id> <x> \\q",)),
     ],
 )
-def test_a_text_means(written: str, meant: tuple[bytes | Id, ...]) -> None:
+def test_a_text_means(written: str, meant: tuple[bytes | Token, ...]) -> None:
     assert text(written) == meant
 
 
@@ -54,11 +55,11 @@ def test_a_text_means(written: str, meant: tuple[bytes | Id, ...]) -> None:
         ('0001 "k" 00', (b"\x00\x01k\x00",)),
         ('"two words" "" "x"', (b"two wordsx",)),
         (r'"<q*3>\n\xff"', (b"qqq\n\xff",)),
-        ('01 "<id:a>" 02 03', (b"\x01", Id("a"), b"\x02\x03")),
+        ('01 "<id:a>" 02 03', (b"\x01", Token("id", "a"), b"\x02\x03")),
     ],
 )
-def test_bytes_are_hex_digits_and_quoted_texts(written: str, meant: tuple[bytes | Id, ...]) -> None:
-    assert in_bytes(written, True) == meant
+def test_bytes_are_hex_digits_and_quoted_texts(written: str, meant: tuple[bytes | Token, ...]) -> None:
+    assert in_bytes(written) == meant
 
 
 def test_in_bytes_nothing_is_added_and_a_backslash_leaves_the_request_open() -> None:
@@ -93,7 +94,7 @@ def test_connections_open_and_end() -> None:
 
 def test_others_are_in_no_dialect_and_their_lines_have_no_end() -> None:
     found = parse("B: publish default body=x\nA: ok <id:a>")
-    assert [step.text for step in found.steps] == [(b"publish default body=x",), (b"ok ", Id("a"))]
+    assert [step.text for step in found.steps] == [(b"publish default body=x",), (b"ok ", Token("id", "a"))]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 from tests.dialects.folders import transcript, transcripts
-from tests.dialects.transcript import Id, Step, parse
+from tests.dialects.transcript import Step, parse
 from tests.dialects.ways import WAYS, byte_by_byte, pipelined, with_trailing_data
 
 CUT_OFF = b"<cut off>"
@@ -18,7 +18,7 @@ def sent(steps: tuple[Step, ...]) -> dict[int, bytes]:
     found: dict[int, bytes] = defaultdict(bytes)
     for step in steps:
         if step.kind == "C":
-            parts = [part.name.encode() if isinstance(part, Id) else part for part in step.text]
+            parts = [part if isinstance(part, bytes) else repr(part).encode() for part in step.text]
             found[step.connection] += b"".join(parts)
     return found
 

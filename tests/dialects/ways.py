@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from tests.dialects.transcript import Step, Text
+from tests.dialects.notations import Text
+from tests.dialects.transcript import Step
 
 Steps = tuple[Step, ...]
 
@@ -19,10 +20,14 @@ COARSE = 4_096
 
 
 class Way(NamedTuple):
-    """`cut_off` is the beginning of a request, in the dialect that is spoken: it must come to nothing."""
+    """`cut_off` is the beginning of a request, in the dialect that is spoken: it must come to nothing.
+
+    `joins`: requests that were written apart may come together.
+    """
 
     arrange: Callable[[Steps, bytes], Steps]
     cut: Callable[[bytes], list[bytes]]
+    joins: bool = False
 
 
 def as_written(steps: Steps, cut_off: bytes) -> Steps:
@@ -60,8 +65,8 @@ def _joins(out: list[Step], step: Step) -> int:
         at -= 1
     if at < 0 or out[at].kind != "C" or out[at].connection != step.connection:
         return -1
-    known = {name for before in out[:at] for name in before.ids()}
-    return at if step.ids() <= known else -1
+    known = {subject for before in out[:at] for subject in before.subjects()}
+    return at if step.subjects() <= known else -1
 
 
 def with_trailing_data(steps: Steps, cut_off: bytes) -> Steps:
@@ -115,6 +120,6 @@ def byte_by_byte(data: bytes) -> list[bytes]:
 WAYS = {
     "whole": Way(as_written, whole),
     "byte by byte": Way(as_written, byte_by_byte),
-    "pipelined": Way(pipelined, whole),
+    "pipelined": Way(pipelined, whole, joins=True),
     "with trailing data": Way(with_trailing_data, whole),
 }

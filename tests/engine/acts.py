@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from penstock.model import stages
-from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
+from penstock.model.contract import DELETE, EXTEND, FINISH, PUBLISH, RELEASE, Call
 from penstock.model.limits import BODY_MAX, DELAY_MAX_US, KEY_MAX, NARROW_MAX, NEVER_US, PRIORITY_MAX, QUEUE_NAME_MAX
 from penstock.model.message import LEASED, READY, Origin
 from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing, Reserving, Taking
@@ -34,6 +34,7 @@ WAITS = (0, 0, 1, S, 2 * S, 5 * S, 20 * S, NEVER_US)
 JUMPS = (0, 1, 1000, S // 2, S, S, 2 * S, 2 * S, 5 * S, 20 * S, 20 * S, 90_000 * S)
 HOLDERS = (0, 100, 101)
 DEDUP_IDS = (b"", b"", b"once", b"twice")
+PASTS = ((0, 0), (0, 0), (3, 0), (1, 1_600_000_000 * S))
 STAGES = (stages.READY, stages.WRITE, stages.SYNC)
 RULES = (ANY_LIVE, LEASED_ONLY, HOLDER_ONLY, WAITING_ONLY)
 
@@ -142,6 +143,7 @@ class Acts:
             return None
         origin = Origin()
         origin.dedup_id = self._pick(DEDUP_IDS)
+        origin.deliveries, origin.first_leased_us = self._pick(PASTS) if not self._rarely() else (-1, 0)
         if self._pick((False, True)):
             self.labels += 1
             origin.poster = self._client().client_id
@@ -184,6 +186,7 @@ class Acts:
             old_place=self._pick((False, True)),
             wait_us=self._pick(WAITS),
             max=self._pick((1, 1, 1, 2, 5)),
+            unsaid_us=self._pick((NEVER_US, S)),
         )
         self.world.do("reserve", self._client(), self._queue(READY), options, self._pick(STAGES))
 
@@ -217,7 +220,7 @@ class Acts:
         self.world.do("batch", self._client(), calls, self._pick(STAGES))
 
     def _call(self, name: bytes) -> Call:
-        verb = self._pick((PUBLISH, PUBLISH, FINISH, RELEASE, DELETE))
+        verb = self._pick((PUBLISH, PUBLISH, FINISH, RELEASE, EXTEND, DELETE))
         if verb == PUBLISH:
             call = Call(verb, name if not self._rarely() else self._pick(QUEUES))
             call.body, call.delay_us, call.options = self._body(), self._pick(DELAYS), self._publishing()

@@ -165,6 +165,7 @@ class Audit:
         told.append(stage)
         durable = [one for one in told if one in DURABLE]
         law(9, durable == sorted(set(durable)), f"label {label} was told {told}: not in order, or twice")
+        law(9, durable == told[: len(durable)], f"label {label} was told {told}: a turn of life came too early")
         law(9, not any(one in ENDS for one in told[:-1] if stage not in DURABLE), f"label {label} was told {told}")
         turns = [one for one in told if one in TURNS]
         law(9, turns == [TURNS[place % 2] for place in range(len(turns))], f"label {label} was told {told}")

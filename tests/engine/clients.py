@@ -16,7 +16,10 @@ from tests.fields import fields
 
 Event = tuple[Any, ...]
 
-ORIGIN_FIELDS = ("dedup_id", "foreign_id", "trace", "principal", "poster", "label", "notify", "dead_of", "dead_from")
+ORIGIN_FIELDS = (
+    "dedup_id", "foreign_id", "trace", "principal", "poster", "label", "notify", "dead_of", "dead_from", "deliveries",
+    "first_leased_us",
+)  # fmt: skip
 _NO_ORIGIN = Origin()
 
 
@@ -70,8 +73,17 @@ class Recorder(Out):
     def wake(self, session: Session, token: int) -> None:
         self.said.append((0, wake(session, token)))
 
-    def notice(self, client_id: int, stage: int, label: int) -> None:
-        self.said.append((0, notice(client_id, stage, label)))
+    def notice(self, client_id: int, stage: int, label: int, after: int) -> None:
+        self.said.append((after, notice(client_id, stage, label)))
+
+    def is_present(self, client_id: int) -> bool:
+        return False
+
+    def enter(self, session: Session) -> None:
+        pass
+
+    def leave(self, session: Session) -> None:
+        pass
 
 
 def answer(session: Session, token: int, code: int, message: Message | None, number: int) -> Event:

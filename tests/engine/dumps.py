@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from penstock.engine.looking import counts, first_ready
+from penstock.engine.queue import Queue
 from penstock.engine.state import State
 from penstock.model.message import DELAYED
 from tests.engine.clients import plain, plain_origin, plain_policy
@@ -24,6 +25,10 @@ _PLACE = MESSAGE_FIELDS.index("place")
 Dump = dict[str, Any]
 
 
+def remembered(queue: Queue) -> dict[bytes, tuple[int, int]]:
+    return {} if queue.dedup is None else queue.dedup.numbers()
+
+
 def dump_state(state: State) -> Dump:
     """All that is true. Dedup ids whose window is over are not: when they leave memory is nobody's business."""
     messages = {
@@ -33,7 +38,7 @@ def dump_state(state: State) -> Dump:
     queues = {}
     for name, queue in state.queues.items():
         over_us = state.now_us - queue.rules.dedup_us
-        known = {dedup_id: one for dedup_id, one in queue.dedup.items() if one[1] > over_us}
+        known = {dedup_id: one for dedup_id, one in remembered(queue).items() if one[1] > over_us}
         ranked = [message.order for message in first_ready(queue, len(messages) + 1)]
         queues[name] = (_queue(queue), plain_policy(queue.policy), plain(counts([queue])), known, ranked)
     return {

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from penstock.broker.embedded import Embedded
 from penstock.broker.outbox import Outbox, say
-from penstock.codecs.facts import Fact, FactBatch
-from penstock.engine import batches, messages
+from penstock.codecs.facts import Fact, FactBatch, decode_origin
+from penstock.engine import batches, messages, replay
 from penstock.engine.agenda import Agenda
 from penstock.engine.endings import Endings
 from penstock.engine.engine import Engine
@@ -23,7 +23,7 @@ from penstock.engine.waiting import Line, Waiting
 from penstock.journal.journal import SyncTicket
 from penstock.model import facts, stages
 from penstock.model.limits import NEVER_US, SECOND_US
-from penstock.model.message import DELAY_OVER, LEASED, Message
+from penstock.model.message import DELAY_OVER, LEASED, Message, Origin
 
 
 class Bug(NamedTuple):
@@ -126,6 +126,13 @@ def _replay_without_holder(self: Engine, fact: Fact) -> None:
 def _replay_without_back_place(self: Engine, fact: Fact) -> None:
     fact.flags &= ~facts.OLD_PLACE_FLAG
     _replay(self, fact)
+
+
+def _origin_without_its_past(extra: bytes) -> Origin | None:
+    origin = decode_origin(extra)
+    if origin is not None:
+        origin.deliveries = origin.first_leased_us = 0
+    return origin
 
 
 def _remember_only_while_running(self: State, queue: Queue, dedup_id: bytes, message: Message) -> None:
@@ -241,6 +248,7 @@ BUGS = (
     Bug("replay ignores a kind of fact", ((Engine, "replay", _replay_without_extended),)),
     Bug("replay loses the holder", ((Engine, "replay", _replay_without_holder),)),
     Bug("replay loses the old place", ((Engine, "replay", _replay_without_back_place),)),
+    Bug("a message's past is forgotten at a restart", ((replay, "decode_origin", _origin_without_its_past),)),
     Bug("dedup ids are forgotten at a restart", ((State, "_remember", _remember_only_while_running),)),
     Bug("a finish is not recorded", ((FactBatch, "moved", _finish_unrecorded),)),
     Bug("numbers are given out again after a crash", ((State, "first_seq_after_start", _same_numbers_again),)),

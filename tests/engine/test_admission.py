@@ -12,9 +12,12 @@ from penstock.model.limits import (
     BODY_MAX,
     DEDUP_ID_MAX,
     DELAY_MAX_US,
+    DELIVERIES_MAX,
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    NEVER_US,
+    ORIGIN_FIXED,
     PRIORITY_MAX,
     PRIORITY_MIN,
     QUEUE_NAME_MAX,
@@ -50,10 +53,17 @@ def refused(desk: Desk, **said: Any) -> int:
             codes.TOO_LARGE,
         ),
         (
-            {"origin": origin(trace=bytes(EXTRA_MAX - 64), poster=1, label=1, notify=1)},
-            {"origin": origin(trace=bytes(EXTRA_MAX - 63))},
+            {"origin": origin(trace=bytes(EXTRA_MAX - ORIGIN_FIXED), poster=1, label=1, notify=1)},
+            {"origin": origin(trace=bytes(EXTRA_MAX - ORIGIN_FIXED + 1))},
             codes.TOO_LARGE,
         ),
+        (
+            {"origin": origin(deliveries=DELIVERIES_MAX, first_leased_us=NEVER_US - 1)},
+            {"origin": origin(deliveries=DELIVERIES_MAX + 1)},
+            codes.BAD_OPTION,
+        ),
+        ({"origin": origin(deliveries=1)}, {"origin": origin(deliveries=-1)}, codes.BAD_OPTION),
+        ({"origin": origin(first_leased_us=1)}, {"origin": origin(first_leased_us=-1)}, codes.BAD_OPTION),
     ],
 )
 def test_a_publish_has_to_keep_within_the_limits(
@@ -68,9 +78,11 @@ def test_a_publish_has_to_keep_within_the_limits(
 
 def test_the_largest_of_everything_can_be_written_down() -> None:
     desk = Desk()
-    told = origin(trace=bytes(EXTRA_MAX - 64), poster=-(1 << 63), label=(1 << 64) - 1, notify=255, dead_of=1)
+    told = origin(trace=bytes(EXTRA_MAX - ORIGIN_FIXED), poster=-(1 << 63), label=(1 << 64) - 1, notify=255, dead_of=1)
+    told.dead_from, told.deliveries, told.first_leased_us = b"", DELIVERIES_MAX, NEVER_US - 1
     desk.publish(bytes(BODY_MAX), bytes(QUEUE_NAME_MAX), key=bytes(KEY_MAX), origin=told, priority=PRIORITY_MAX)
     published = desk.facts()[-1]
+    assert len(published.extra) <= EXTRA_MAX
     assert (len(published.body), len(published.key or b"")) == (BODY_MAX, KEY_MAX)
 
 
@@ -209,4 +221,6 @@ def test_what_is_remembered_does_not_outgrow_its_window() -> None:
     for number in range(1_000):
         desk.finish(desk.publish(origin=origin(dedup_id=b"%d" % number)))
         desk.pass_time(S // 10)
-    assert len(desk.engine.state().queues[b"q"].dedup) <= 10
+    remembered = desk.engine.state().queues[b"q"].dedup
+    assert remembered is not None
+    assert len(remembered) <= 10

@@ -7,7 +7,7 @@ import pytest
 from penstock.engine import looking
 from penstock.engine.waiting import Waiting
 from penstock.model import codes
-from penstock.model.limits import NARROW_MAX, NEVER_US
+from penstock.model.limits import NARROW_MAX
 from penstock.model.message import READY
 from penstock.model.policy import Policy
 from penstock.model.views import MATCHED, SAID, Rank
@@ -127,7 +127,7 @@ def test_a_view_is_a_copy() -> None:
     desk.reserve()
     whole.policy.lease_us = whole.effective.lease_us = 1
     assert (shown.place, shown.deliveries, whole.counts.ready) == (READY, 0, 1)
-    assert (queue.policy.lease_us, queue.rules.lease_us) == (None, NEVER_US)
+    assert (queue.policy.lease_us, queue.rules.lease_us) == (None, -1)
 
 
 LOOKS = [("peek", (b"q", 5)), ("show_message", (1,)), ("show_queue", (b"q",)), ("list_queues", ()), ("stats", ())]

@@ -41,6 +41,7 @@ def test_everything_that_can_be_told_comes_back() -> None:
     desk, past = begun()
     desk.set(dedup_us=60 * S, attempts=2, dead_letter=b"dead", backoff_us=(S,))
     told = origin(poster=7, label=42, notify=127, trace=b"t", dedup_id=b"d", foreign_id=b"f", principal=b"p")
+    told.deliveries, told.first_leased_us = 4, START_US - 9 * S
     desk.publish(b"text", key=b"", priority=-3, ttl_us=900 * S, lease_us=5 * S, origin=told)
     desk.publish(key=b"k", parked=True)
     desk.publish(delay_us=S)

@@ -85,11 +85,15 @@ def test_merging_takes_the_first_that_says_it() -> None:
 
 
 def test_unsaid_and_zero_mean_no_limit() -> None:
-    for policy in (Policy(), Policy(lease_us=0, ttl_us=0, attempts=0, max_length=0, max_bytes=0, max_body=0)):
+    for policy in (Policy(), Policy(ttl_us=0, attempts=0, max_length=0, max_bytes=0, max_body=0)):
         rules = Rules(policy)
-        assert rules.lease_us == NEVER_US
         assert (rules.ttl_us, rules.attempts, rules.max_length, rules.max_bytes) == (0, 0, 0, 0)
         assert rules.max_body == BODY_MAX
+
+
+def test_a_lease_of_zero_never_ends_and_an_unsaid_one_is_left_to_whoever_reserves() -> None:
+    assert Rules(Policy(lease_us=0)).lease_us == NEVER_US
+    assert Rules(Policy()).lease_us == -1
 
 
 def test_no_policy_lifts_the_servers_limit_for_a_body() -> None:

@@ -42,6 +42,27 @@ def test_published() -> None:
     assert plain_origin(decode_origin(fact.extra)) == plain_origin(told)
 
 
+def test_a_message_with_a_past_counts_on_from_there() -> None:
+    desk = Desk(Policy(attempts=2))
+    number = desk.publish(origin=origin(deliveries=7, first_leased_us=START_US - S))
+    message = desk.engine.state().messages[number]
+    assert (message.deliveries, message.first_leased_us, message.failures) == (7, START_US - S, 0)
+    desk.reserve()
+    assert last(desk).number == 8
+    assert (message.deliveries, message.first_leased_us) == (8, START_US - S)
+    assert desk.counts()["delivered"] == 1
+    assert desk.release(number, failed=True) == 0
+    assert desk.counts()["ready"] == 1
+
+
+def test_a_past_without_its_time_begins_with_the_first_delivery_here() -> None:
+    desk = Desk()
+    number = desk.publish(origin=origin(deliveries=7))
+    desk.pass_time(S)
+    desk.reserve()
+    assert desk.engine.state().messages[number].first_leased_us == START_US + S
+
+
 @pytest.mark.parametrize(("key", "flags"), [(None, 0), (b"", facts.KEYED_FLAG), (b"k", facts.KEYED_FLAG)])
 def test_no_key_is_not_the_empty_key(key: bytes | None, flags: int) -> None:
     desk = Desk()

@@ -11,3 +11,4 @@ def test_twenty_kills_break_no_law() -> None:
     assert outcome.cycles == 20
     assert outcome.published > 1_000
     assert outcome.finished > 100
+    assert outcome.posted > 500

@@ -129,7 +129,7 @@ class FakeStore(Driven):
 
 
 class LineSession(Session):
-    """Echoes lines. `big N` is answered with N bytes, `bye` ends, `oops` fails."""
+    """Echoes lines. `big N` is answered with N bytes, `bye` ends, `oops` fails; `last_words` if the server ends it."""
 
     def __init__(self, store: FakeStore) -> None:
         super().__init__(0)
@@ -142,6 +142,7 @@ class LineSession(Session):
         self._output: list[bytes] = []
         self._asked = 0
         self.ended = False
+        self.last_words = b""
         self._leaving = False
 
     def received(self, data: bytes) -> None:
@@ -188,6 +189,9 @@ class LineSession(Session):
         output = b"".join(self._output)
         self._output = []
         return output
+
+    def parting(self) -> bytes:
+        return self.last_words
 
     def wants_close(self) -> bool:
         return self._leaving or (self.ended and not self._asked and not self.held)

@@ -35,6 +35,7 @@ OF_KIND: Mapping[str, Sayings] = {
     settings.TEXT: (("a", "a"), ("b", "b"), ('"c"', "c")),
     settings.SECONDS: (("1", 1_000_000), ("0.5", 500_000), ("2.5", 2_500_000)),
     settings.COUNT: ((1, 1), ("2", 2), ("3", 3)),
+    settings.FLAG: ((True, True), ("false", False), ("true", True)),
 }
 OF_A_LISTENER: Sayings = (
     ("127.0.0.1:1", Address("127.0.0.1", 1)),

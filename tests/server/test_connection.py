@@ -209,6 +209,22 @@ def test_a_session_that_wants_to_close_is_heard_to_the_end() -> None:
     run(scenario())
 
 
+def test_where_the_server_ends_it_the_session_has_the_last_word() -> None:
+    async def scenario() -> None:
+        async with place() as room:
+            reader, writer = await room.connect()
+            writer.write(b"hello\n")
+            assert await reader.readline() == b"hello\n"
+            room.sessions[0].last_words = b"going away"
+            for seat in list(room.listener.connections):
+                seat.end()
+            assert await reader.read() == b"going away"
+            writer.close()
+            await until(lambda: room.seats.taken == 0)
+
+    run(scenario())
+
+
 def test_input_after_the_end_is_read_and_dropped_so_that_no_reset_destroys_the_last_words() -> None:
     async def scenario() -> None:
         async with place() as room:

@@ -19,8 +19,14 @@ def test_fuzz_takes_all_dialects_or_those_it_is_told() -> None:
     assert (asked.campaign, asked.dialect, asked.live, asked.count, asked.seed) == ("fuzz", ["pinpriq"], True, 10, 7)
 
 
+def test_races_are_as_many_as_it_is_told() -> None:
+    assert parsed(["races"]).count == 100_000
+    asked = parsed(["races", "--count", "10", "--seed", "7"])
+    assert (asked.campaign, asked.count, asked.seed) == ("races", 10, 7)
+
+
 @pytest.mark.parametrize(
-    "words", [["fuzz", "--cycles", "3"], ["kill", "--live"], ["fuzz", "--dialect", "smoke"], ["x"]]
+    "words", [["races", "--live"], ["fuzz", "--cycles", "3"], ["kill", "--live"], ["fuzz", "--dialect", "smoke"], ["x"]]
 )
 def test_what_a_campaign_does_not_know_is_refused(words: list[str]) -> None:
     with pytest.raises(SystemExit):

@@ -19,7 +19,7 @@ from penstock.journal.disk import Disk
 from penstock.journal.journal import Journal, SyncTicket
 from penstock.journal.recovery import Recovery, recover
 from penstock.model import stages
-from penstock.model.contract import Broker, Session
+from penstock.model.contract import Broker
 from penstock.model.limits import NEVER_US, SEGMENT_BYTES
 
 INLINE_SYNC_US: Final[i64] = 1_000  # a sync quicker than this is not worth a thread
@@ -63,7 +63,7 @@ class Embedded(Driven):
         if self._paused:
             self._paused = False
             self._engine.woken(now_us)
-        quick = not self._covered and self.journal.last_sync_us < INLINE_SYNC_US
+        quick = not self._covered and not self.wants_sync() and self.journal.last_sync_us < INLINE_SYNC_US
         self._outbox.reach = stages.SYNC if quick else stages.WRITE
         self._engine.advance(now_us)
 
@@ -134,13 +134,9 @@ class Embedded(Driven):
     def prepare_spare(self) -> None:
         self.journal.prepare_spare()
 
-    # -- clients and policies
-
-    def register(self, client_id: int, session: Session) -> None:
-        self._outbox.register(client_id, session)
-
-    def unregister(self, client_id: int) -> None:
-        self._outbox.unregister(client_id)
+    def client_counts(self) -> dict[str, int]:
+        """Clients with names, and what could not be kept for those that are gone."""
+        return self._outbox.client_counts()
 
     def rebook(self, book: PolicyBook) -> None:
         self._engine.rebook(book)

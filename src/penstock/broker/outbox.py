@@ -11,6 +11,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.broker.clients import Clients
 from penstock.model import stages
 from penstock.model.contract import Out, Session, owed_for
 from penstock.model.message import Message
@@ -69,7 +70,7 @@ class Outbox(Out):
         self._ready: list[Entry] = []
         self._written: list[Entry] = []
         self._synced: list[Entry] = []
-        self._clients: dict[int, Session] = {}
+        self._clients: Clients = Clients()
         self.reach: i64 = -1  # the stage that this tick's commit is sure to reach
         self.promised: i64 = stages.READY  # the stage that this tick's commit must reach for what was said already
 
@@ -99,12 +100,22 @@ class Outbox(Out):
     def wake(self, session: Session, token: i64) -> None:
         self._later(session, token, self._confirm, 0, _WAKE)
 
-    def notice(self, client_id: int, stage: i64, label: int) -> None:
-        """Stages of durability come when they are reached, turns of a life when they are confirmed."""
-        session = self._clients.get(client_id)
-        if session is not None:
-            when = stage if stage <= stages.SYNC else self._confirm
-            self._later(session, stage, when, 0, Notice(label))
+    def notice(self, client_id: int, stage: i64, label: int, after: i64) -> None:
+        """Stages of durability come when they are reached, turns of a life when they are confirmed, and not before."""
+        session = self._clients.whom(client_id)
+        if session is None:
+            return
+        if stage > stages.SYNC and after < self._confirm:
+            after = self._confirm
+        if session.prompt and after <= self.reach:
+            if after > self.promised:
+                self.promised = after
+            try:
+                session.told(stage, label)
+            except Exception as error:
+                session.wire.fail(error)
+            return
+        self._list(after).append((session, stage, 0, None, 0, Notice(label)))
 
     def _later(self, session: Session, token: i64, stage: i64, code: i64, said: Said) -> None:
         entry: Entry = (session, token, code, None, 0, said)
@@ -116,11 +127,17 @@ class Outbox(Out):
 
     # -- who is told notices
 
-    def register(self, client_id: int, session: Session) -> None:
-        self._clients[client_id] = session
+    def client_counts(self) -> dict[str, int]:
+        return self._clients.counts()
 
-    def unregister(self, client_id: int) -> None:
-        self._clients.pop(client_id, None)
+    def is_present(self, client_id: int) -> bool:
+        return self._clients.is_present(client_id)
+
+    def enter(self, session: Session) -> None:
+        self._clients.enter(session)
+
+    def leave(self, session: Session) -> None:
+        self._clients.leave(session)
 
     # -- when it is said
 

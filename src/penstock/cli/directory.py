@@ -7,23 +7,26 @@ from collections.abc import Callable
 
 from penstock.cli.program import Failure
 from penstock.codecs.ids import Ids
-from penstock.journal.disk import OsDisk
+from penstock.journal.disk import Disk, OsDisk
 from penstock.journal.segment import segment_numbers
 from penstock.server.identity import BadIdentity, open_identity
 from penstock.server.store import JOURNAL_NAME
 
 
-class WatchedDisk(OsDisk):
-    """Tells of each segment as it is read: how many so far, of how many."""
+class WatchedDisk(Disk):
+    """Only reads, and tells of each segment as it is read: how many so far, of how many."""
 
     def __init__(self, path: str, tell: Callable[[int, int], None]) -> None:
-        super().__init__(path)
+        self._disk = OsDisk(path)
         self._tell = tell
         self._seen: set[str] = set()
         self.bytes_read = 0
 
+    def names(self) -> list[str]:
+        return self._disk.names()
+
     def read(self, name: str) -> bytes:
-        data = super().read(name)
+        data = self._disk.read(name)
         if name not in self._seen:
             self._seen.add(name)
             self.bytes_read += len(data)
@@ -52,3 +55,12 @@ def ids_of(data: str) -> Ids | None:
         return Ids(open_identity(OsDisk(data), journal_exists=True).secret_bytes)
     except (BadIdentity, OSError):
         return None
+
+
+def known_ids(data: str) -> Ids:
+    """Raises Failure where messages have no ids, or there is no journal at all."""
+    journal_path(data)
+    ids = ids_of(data)
+    if ids is None:
+        raise Failure(f"{data} has no identity file that can be read; without it message ids have no meaning.")
+    return ids

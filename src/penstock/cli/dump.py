@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from penstock.cli.directory import ids_of, journal_disk
+from penstock.cli.directory import ids_of, journal_disk, known_ids
 from penstock.cli.facts import FactShapes, details
 from penstock.cli.output import printable, shortened, time_cell
 from penstock.cli.program import Damaged, Failure
 from penstock.codecs.facts import Fact
-from penstock.codecs.ids import Ids
 from penstock.journal import check
 from penstock.journal.disk import Disk
 from penstock.journal.segment import JournalDamaged
@@ -24,7 +23,7 @@ _QUEUE_WIDTH: Final = 16
 def shapes(data: str, first: int, message: str | None, limit: int | None) -> Iterator[dict[str, Any]]:
     """Raises Failure where damage is reached; what stood before it has been given by then."""
     ids = ids_of(data)
-    wanted = None if message is None else _number(data, ids, message)
+    wanted = None if message is None else _number(data, message)
     return _until_damage(islice(_chosen(journal_disk(data), FactShapes(ids), first, wanted), limit))
 
 
@@ -35,10 +34,8 @@ def _until_damage(found: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         raise Damaged(f"the journal is damaged: {damaged}", "`penstock journal verify` lists every problem.") from None
 
 
-def _number(data: str, ids: Ids | None, message: str) -> int:
-    if ids is None:
-        raise Failure(f"{data} has no identity file that can be read; without it message ids have no meaning.")
-    number = ids.seq(message.encode("utf-8", "replace"))
+def _number(data: str, message: str) -> int:
+    number = known_ids(data).seq(message.encode("utf-8", "replace"))
     if number < 0:
         raise Failure(f"'{printable(message)}' is not the id of a message of this store.")
     return number

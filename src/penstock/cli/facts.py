@@ -19,7 +19,7 @@ from penstock.model import facts
 from penstock.model.message import Origin
 from penstock.server.shapes import fact_shape
 
-TIMES: Final = ("at_us", "ready_us", "expires_us", "until_us", "due_us")
+TIMES: Final = ("at_us", "ready_us", "expires_us", "until_us", "due_us", "first_leased_us")
 
 # How the kinds look on a terminal.
 STYLES: Final = {"finished": "green", "released": "yellow", "dropped": "red", "expired": "red", "deleted": "red"}
@@ -76,6 +76,8 @@ class FactShapes:
             found["dead_of"] = self._id(origin.dead_of) or str(origin.dead_of)
         if origin.dead_from is not None:
             found["dead_from"] = names.show(origin.dead_from)
+        if origin.deliveries:
+            found |= {"deliveries": origin.deliveries, "first_leased_us": origin.first_leased_us or None}
         return found
 
     def _id(self, seq: int) -> str | None:
@@ -105,6 +107,7 @@ _MARKS: Final = {"parked": "parked", "failure": "counted as a failure"}
 _BYTES: Final = {
     "key": "key",
     "dedup_id": "dedup id",
+    "foreign_id": "foreign id",
     "principal": "principal",
     "dead_of": "dead of",
     "dead_from": "dropped from",

@@ -116,7 +116,7 @@ def _live_fields(answer: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
     for name in MESSAGE_TIMES:
         if live[name] is not None:
             yield name.removesuffix("_us"), time_cell(live[name])
-    for name in ("key", "dedup_id", "trace", "principal", "dead_of", "dead_from", "body"):
+    for name in ("key", "dedup_id", "foreign_id", "trace", "principal", "dead_of", "dead_from", "body"):
         if name in live or f"{name}64" in live:
             yield name.replace("_", " "), field_cell(live, name)
 

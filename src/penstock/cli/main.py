@@ -8,6 +8,8 @@ from penstock import __version__
 from penstock.cli.config import config
 from penstock.cli.dead import dead
 from penstock.cli.doctor import doctor
+from penstock.cli.exporting import export
+from penstock.cli.importing import import_messages
 from penstock.cli.journal import journal
 from penstock.cli.messages import message
 from penstock.cli.program import Program
@@ -30,7 +32,7 @@ def main() -> None:
     """
 
 
-for command in (serve, config, queue, message, dead, journal, doctor):
+for command in (serve, config, queue, message, dead, journal, export, import_messages, doctor):
     main.add_command(command)
 
 if __name__ == "__main__":

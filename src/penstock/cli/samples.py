@@ -14,8 +14,11 @@ _SOON: Final = _AT + 30_000_000
 
 # Fields that are left out where there is nothing to say.
 OPTIONAL: Final = frozenset(
-    ("body", "body64", "dead_from", "dead_of", "dedup_id", "error", "key", "key64", "message", "principal", "trace")
-)
+    (
+        "body", "body64", "dead_from", "dead_of", "dedup_id", "error", "first_leased", "first_leased_us", "foreign_id",
+        "key", "key64", "message", "principal", "trace",
+    )
+)  # fmt: skip
 
 _QUEUE: Final = with_iso(
     {
@@ -196,6 +199,24 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "losses": [
             {"file": _DAMAGE["file"], "offset": 464, "bytes": 744, "first": 4, "last": 9, "facts": 5},
         ],
+    },
+    "export": {
+        "format": "etzel",
+        "file": "orders.etzel",
+        "messages": 142,
+        "bytes": 38_912,
+        "expired": 0,
+        "queues": [{"queue": "orders", "messages": 142}],
+        "lost": [{"what": "priority", "messages": 12}],
+    },
+    "import": {
+        "format": "etzel",
+        "file": "orders.etzel",
+        "dry_run": False,
+        "messages": 100,
+        "bytes": 27_400,
+        "known": 42,
+        "queues": [{"queue": "orders", "messages": 100}],
     },
     "doctor": {
         "failed": 0,

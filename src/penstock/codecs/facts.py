@@ -20,10 +20,12 @@ RECORD_BYTES: Final = 64
 
 # Extras: tag u8, length u16, bytes; in the order of the tags.
 _EXTRA: Final = struct.Struct("<BH")
+_SIGN: Final = 1 << 63
 _I64: Final = struct.Struct("<q")
 _U64: Final = struct.Struct("<Q")
 _DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF, _DEAD_FROM = range(1, 10)
-_WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8}
+_DELIVERIES, _FIRST_LEASED = range(10, 12)
+_WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8, _DELIVERIES: 8, _FIRST_LEASED: 8}
 
 
 class BadFact(ValueError):
@@ -106,7 +108,7 @@ class FactBatch:
             extra_bytes = len(extra)
             heap.write(extra)
         self._record(
-            facts.PUBLISHED | flags << 8 | message.dialect << 16 | message.queue_id << 32,
+            facts.PUBLISHED | flags << 8 | i64(message.dialect) << 16 | message.queue_id << 32,
             message.order,
             message.ready_us,
             message.expires_us,
@@ -134,7 +136,7 @@ class FactBatch:
             due_us,
             0,
             lease_us,
-            message.deliveries,
+            i64(message.deliveries),
             holder,
             0,
         )
@@ -209,24 +211,43 @@ def read_facts(payload: bytes, count: int, heap_bytes: int, first: int, at_us: i
 
 
 def encode_origin(origin: Origin) -> bytes:
-    parts: list[bytes] = []
-    for tag, value in (
-        (_DEDUP_ID, origin.dedup_id),
-        (_FOREIGN_ID, origin.foreign_id),
-        (_TRACE, origin.trace),
-        (_PRINCIPAL, origin.principal),
-        (_POSTER, _I64.pack(origin.poster) if origin.poster else b""),
-        (_LABEL, _U64.pack(origin.label) if origin.label else b""),
-        (_NOTIFY, bytes((origin.notify,)) if origin.notify else b""),
-        (_DEAD_OF, _I64.pack(origin.dead_of) if origin.dead_of else b""),
-    ):
-        if value:
-            parts.append(_EXTRA.pack(tag, len(value)))
-            parts.append(value)
-    if origin.dead_from is not None:  # the empty name is a name
-        parts.append(_EXTRA.pack(_DEAD_FROM, len(origin.dead_from)))
-        parts.append(origin.dead_from)
-    return b"".join(parts)
+    """Only what is said; of texts the empty one is said only where it is a name."""
+    out = BytesWriter()
+    _write_text(out, _DEDUP_ID, origin.dedup_id)
+    _write_text(out, _FOREIGN_ID, origin.foreign_id)
+    _write_text(out, _TRACE, origin.trace)
+    _write_text(out, _PRINCIPAL, origin.principal)
+    _write_number(out, _POSTER, origin.poster)
+    _write_number(out, _LABEL, origin.label)
+    if origin.notify:
+        _write_extra(out, _NOTIFY, 1)
+        out.append(origin.notify)
+    _write_number(out, _DEAD_OF, origin.dead_of)
+    if origin.dead_from is not None:
+        _write_extra(out, _DEAD_FROM, len(origin.dead_from))
+        out.write(origin.dead_from)
+    _write_number(out, _DELIVERIES, origin.deliveries)
+    _write_number(out, _FIRST_LEASED, origin.first_leased_us)
+    return out.getvalue()
+
+
+def _write_text(out: BytesWriter, tag: i64, value: bytes) -> None:
+    if value:
+        _write_extra(out, tag, len(value))
+        out.write(value)
+
+
+def _write_number(out: BytesWriter, tag: i64, value: int) -> None:
+    """Signed or, above what that holds, unsigned: the reader of the tag knows which."""
+    if value:
+        _write_extra(out, tag, 8)
+        write_i64_le(out, value if value < _SIGN else value - 2 * _SIGN)
+
+
+def _write_extra(out: BytesWriter, tag: i64, length: i64) -> None:
+    out.append(tag)
+    out.append(length & 0xFF)
+    out.append(length >> 8)
 
 
 def decode_origin(extra: bytes) -> Origin | None:
@@ -269,3 +290,7 @@ def _note(origin: Origin, tag: int, value: bytes) -> None:
         origin.dead_of = _I64.unpack(value)[0]
     elif tag == _DEAD_FROM:
         origin.dead_from = value
+    elif tag == _DELIVERIES:
+        origin.deliveries = _I64.unpack(value)[0]
+    elif tag == _FIRST_LEASED:
+        origin.first_leased_us = _I64.unpack(value)[0]

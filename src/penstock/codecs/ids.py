@@ -1,7 +1,7 @@
-"""A message's number as clients see it: ten characters, reversible, not guessable from another message's id.
+"""A message's number as clients see it: ten characters or a pair of numbers, reversible, not guessable from another's.
 
-A number is run through a small keyed permutation and each half written as five characters of base 62. No table, so
-an id is valid from any connection and after any restart; the key is the store's secret.
+A number is run through a small keyed permutation; each half is written as five characters of base 62, or shown as it
+is. No table, so an id is valid from any connection and after any restart; the key is the store's secret.
 """
 
 from __future__ import annotations
@@ -48,6 +48,12 @@ class Ids:
 
     def write(self, out: BytesWriter, seq: i64) -> None:
         """`show`, into something longer."""
+        pair = self.pair(seq)
+        _write_half(out, pair >> _HALF)
+        _write_half(out, pair & _MASK)
+
+    def pair(self, seq: i64) -> i64:
+        """Both halves as numbers, in one: what `high` and `low` take apart."""
         left: i64 = seq >> _HALF
         right: i64 = seq & _MASK
         product: i64 = (right ^ self._add_1) * self._times_1
@@ -58,8 +64,7 @@ class Ids:
         left ^= (product ^ product >> _HALF) & _MASK
         product = (left ^ self._add_4) * self._times_4
         right ^= (product ^ product >> _HALF) & _MASK
-        _write_half(out, left)
-        _write_half(out, right)
+        return left << _HALF | right
 
     def seq(self, shown: bytes) -> i64:
         """The number behind an id; -1 for what is no id of ours."""
@@ -67,9 +72,11 @@ class Ids:
 
     def seq_at(self, data: bytes, at: i64) -> i64:
         """The number behind the ten characters at a place, which must be there."""
-        left = _read_half(data, at)
-        right = _read_half(data, at + 5)
-        if left < 0 or right < 0:
+        return self.seq_of(_read_half(data, at), _read_half(data, at + 5))
+
+    def seq_of(self, left: i64, right: i64) -> i64:
+        """The number behind two halves; -1 for what are none."""
+        if left < 0 or right < 0 or left > _MASK or right > _MASK:
             return -1
         product: i64 = (left ^ self._add_4) * self._times_4
         right ^= (product ^ product >> _HALF) & _MASK
@@ -98,4 +105,12 @@ def _read_half(data: bytes, at: i64) -> i64:
         if digit == _NO_DIGIT:
             return -1
         half = half * 62 + digit
-    return half if half <= _MASK else -1
+    return half
+
+
+def high(pair: i64) -> i64:
+    return pair >> _HALF
+
+
+def low(pair: i64) -> i64:
+    return pair & _MASK

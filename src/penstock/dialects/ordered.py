@@ -50,7 +50,7 @@ class OrderedSession(Session):
 
     def wants_close(self) -> bool:
         self._catch_up()
-        return self.ended and not self.held and self._asked == self._answered and self.owed == 0
+        return self.ended and not self.held and not self.asking() and self.owed == 0
 
     def enough(self) -> bool:
         self._catch_up()
@@ -73,6 +73,10 @@ class OrderedSession(Session):
             self._roused = True
             self.wire.wake()
 
+    def asking(self) -> bool:
+        """Something that was asked is not answered yet."""
+        return self._asked != self._answered
+
     def next_turn(self) -> i64:
         turn = self._asked
         self._asked = (turn + 1) & TURN_MASK
@@ -92,6 +96,15 @@ class OrderedSession(Session):
         self._answered = (turn + 1) & TURN_MASK
         if not self._roused:
             self.rouse()
+        return self._output
+
+    def behind(self, turn: i64) -> BytesWriter:
+        """Where to write, at once, what must not stand before the answer to that turn, which has been given."""
+        self._catch_up()
+        early = self._early.get(turn)
+        if early is not None:
+            return early
+        self.rouse()
         return self._output
 
     def put(self, words: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 TEXT: Final = "text"
 SECONDS: Final = "seconds"
 COUNT: Final = "count"
+FLAG: Final = "flag"
 
 
 class Setting(NamedTuple):

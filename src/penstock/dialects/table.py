@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from penstock.dialects import deferred, pinpriq
+from penstock.dialects import deferred, etzel, glovebox, pinpriq
 from penstock.dialects.context import Context
 from penstock.dialects.settings import Setting
 from penstock.model.contract import Session
@@ -30,6 +30,7 @@ def no_policies(options: Mapping[str, object]) -> list[tuple[bytes, Policy]]:
 
 
 DIALECTS: Final = (
+    Dialect("etzel", int(etzel.NUMBER), "websocket", 8_080, etzel.EtzelSession, etzel.DEFAULTS, (), no_policies),
     Dialect("pinpriq", int(pinpriq.NUMBER), "tcp", 7_070, pinpriq.PinpriqSession, Policy(), (), no_policies),
     Dialect(
         "deferred",
@@ -40,6 +41,16 @@ DIALECTS: Final = (
         Policy(),
         deferred.SETTINGS,
         deferred.watcher,
+    ),
+    Dialect(
+        "glovebox",
+        int(glovebox.NUMBER),
+        "websocket",
+        8_081,
+        glovebox.GloveboxSession,
+        glovebox.DEFAULTS,
+        glovebox.SETTINGS,
+        no_policies,
     ),
 )
 

@@ -10,9 +10,11 @@ from penstock.model import codes
 from penstock.model.limits import (
     DEDUP_ID_MAX,
     DELAY_MAX_US,
+    DELIVERIES_MAX,
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    NEVER_US,
     ORIGIN_FIXED,
     PRIORITY_MAX,
     PRIORITY_MIN,
@@ -84,6 +86,8 @@ def _bad_option(delay_us: i64, options: Publishing) -> i64:
 
 
 def _bad_origin(origin: Origin) -> i64:
+    if not 0 <= origin.deliveries <= DELIVERIES_MAX or not 0 <= origin.first_leased_us < NEVER_US:
+        return codes.BAD_OPTION
     if len(origin.dedup_id) > DEDUP_ID_MAX:
         return codes.TOO_LARGE
     named = len(origin.dedup_id) + len(origin.foreign_id) + len(origin.trace) + len(origin.principal)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, u8
 
 from penstock.model.limits import NEVER_US
 from penstock.model.message import Due
@@ -65,7 +65,7 @@ class Agenda:
             return
         coarse = due_us >> COARSE_SHIFT
         item.due_us = due_us
-        item.due_kind = kind
+        item.due_kind = u8(kind)
         if coarse <= self._coarse_done:
             self._file_far(item, self._fine, self._fine_order, fine, fine + _FIRST_BUCKET)
         else:
@@ -115,7 +115,7 @@ class Agenda:
         elif item.slot == NEAR and item.due_us == due_us and item.due_kind == kind:
             return
         item.due_us = due_us
-        item.due_kind = kind
+        item.due_kind = u8(kind)
         item.slot = NEAR
         heappush(self._near, (due_us, kind, item.order, item))
         self._grown()
@@ -151,7 +151,7 @@ class Agenda:
                 if item.slot == bucket.slot:
                     item.slot = 0
                     self._live -= 1
-                    self.file(item, item.due_us, item.due_kind)
+                    self.file(item, item.due_us, i64(item.due_kind))
         self._fine_done = now_us >> FINE_SHIFT
         while self._fine_order and self._fine_order[0] <= self._fine_done:
             self._spill_near(self._fine.pop(heappop(self._fine_order)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from mypy_extensions import i64
 
 from penstock.engine.admission import admit
-from penstock.engine.endings import may_end, may_release
+from penstock.engine.endings import may_end, may_extend, may_release
 from penstock.engine.messages import MessageVerbs
 from penstock.model import codes, facts, stages
-from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call, Session
+from penstock.model.contract import DELETE, EXTEND, FINISH, PUBLISH, RELEASE, Call, Session
 from penstock.model.message import Message
 from penstock.model.options import Publishing
 from penstock.model.policy import Policy
@@ -58,6 +58,8 @@ class BatchVerbs(MessageVerbs):
             self._state.deleted(message, queue, session.dialect, facts.DELETED_ONE)
         elif call.verb == FINISH:
             self._endings.finish(message, queue, session.dialect, call.holder)
+        elif call.verb == EXTEND:
+            self.extend_live(message, queue, session.dialect, call.delay_us)
         else:
             self._endings.release(message, queue, session.dialect, call.delay_us, call.failed)
         return int(codes.OK), call.seq
@@ -83,4 +85,6 @@ class BatchVerbs(MessageVerbs):
 def _allowed(call: Call, message: Message) -> bool:
     if call.verb == RELEASE:
         return may_release(message, call.rule, call.holder)
+    if call.verb == EXTEND:
+        return may_extend(message, call.rule, call.holder)
     return may_end(message, call.rule, call.holder)

@@ -42,7 +42,7 @@ class Endings:
 
     def _fail(self, message: Message, queue: Queue, dialect: i64, reason: i64, delay_us: i64) -> None:
         """Expiry beats drop, drop beats another try."""
-        failures = message.failures + 1
+        failures: i64 = i64(message.failures) + 1
         limit = queue.rules.attempts
         if message.expires_us <= self._state.now_us:
             self._state.expired(message, queue)

@@ -11,7 +11,7 @@ from penstock.engine.waiting import Line, Subscriber, Waiter, Waiting
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Out
 from penstock.model.limits import NEVER_US, TAKE_BYTES_MAX, TAKE_MESSAGES_MAX
-from penstock.model.message import Message
+from penstock.model.message import Message, Origin
 from penstock.model.options import Reserving, Taking
 
 
@@ -30,6 +30,8 @@ class Hands:
             lease_us = message.lease_us
             if lease_us < 0:
                 lease_us = queue.rules.lease_us
+                if lease_us < 0:
+                    lease_us = options.unsaid_us
         until_us = NEVER_US if lease_us >= NEVER_US else self._state.now_us + lease_us
         self._state.leased(message, queue, dialect, options.holder, until_us, options.old_place)
         if message.origin is not None:
@@ -70,7 +72,7 @@ class Hands:
         """A notice, if the poster asked for it."""
         origin = message.origin
         if origin is not None and origin.notify >> stage & 1:
-            self._out.notice(origin.poster, stage, origin.label)
+            self._out.notice(origin.poster, stage, origin.label, stage if stage <= stages.SYNC else last_asked(origin))
 
     def serve(self, queue: Queue) -> None:
         """Something may have become ready: the oldest waiters first, then the wake-up of all who sleep."""
@@ -134,7 +136,7 @@ class Hands:
         if options.max > 1:
             self._out.answer_with(waiter.session, waiter.token, waiter.stage, codes.OK, [message])
         else:
-            self._out.answer(waiter.session, waiter.token, waiter.stage, codes.OK, message, message.deliveries)
+            self._out.answer(waiter.session, waiter.token, waiter.stage, codes.OK, message, i64(message.deliveries))
 
     def _hand_take(self, waiter: Waiter, queue: Queue, options: Taking) -> None:
         message = queue.newest() if options.newest else queue.oldest()
@@ -145,13 +147,20 @@ class Hands:
             self._out.answer_with(session, waiter.token, waiter.stage, codes.OK, group)
         else:
             self.take(message, queue, session.dialect)
-            self._out.answer(session, waiter.token, waiter.stage, codes.OK, message, message.deliveries)
+            self._out.answer(session, waiter.token, waiter.stage, codes.OK, message, i64(message.deliveries))
 
     def _push(self, subscriber: Subscriber, message: Message, queue: Queue) -> None:
         subscriber.spend()
         self._waiting.rejoin(subscriber)
         group = self.take_with_mates(message, queue, subscriber.session.dialect)
         self._out.push(subscriber.session, subscriber.stage, queue.name, group)
+
+
+def last_asked(origin: Origin) -> i64:
+    """The last stage of durability that the poster hears of: the turns of a life come after it."""
+    if origin.notify >> stages.SYNC & 1:
+        return stages.SYNC
+    return stages.WRITE if origin.notify >> stages.WRITE & 1 else stages.READY
 
 
 def _better(one: Message, other: Message) -> bool:

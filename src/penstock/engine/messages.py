@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from mypy_extensions import i64
+from mypy_extensions import i64, u8
 
 from penstock.engine.admission import admit
 from penstock.engine.core import Core
 from penstock.engine.endings import may_end, may_extend, may_release
+from penstock.engine.hands import last_asked
 from penstock.engine.queue import Queue
 from penstock.engine.waiting import Waiter
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Session
-from penstock.model.limits import NEVER_US
-from penstock.model.message import READY, WAIT_OVER, Message
+from penstock.model.limits import NEVER_US, TAKE_BYTES_MAX
+from penstock.model.message import ENDED, LEASED, READY, WAIT_OVER, Message, Origin
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
 
@@ -46,7 +47,7 @@ class MessageVerbs(Core):
         if delay_us < 0:
             delay_us = rules.delay_us
         message = Message(state.next_seq, queue.id, body, now_us, now_us + delay_us)
-        message.dialect = dialect
+        message.dialect = u8(dialect)
         message.key = options.key
         message.priority = options.priority
         message.parked = options.parked
@@ -58,31 +59,37 @@ class MessageVerbs(Core):
         if ttl_us != 0:
             message.expires_us = now_us + ttl_us
         state.published(message, queue)
-        if queue.watched and message.place == READY:
-            self._hands.serve(queue)
         if message.origin is not None:
-            self._tell_published(message)
+            self._serve_and_tell(message, queue, message.origin)
+        elif queue.watched and message.place == READY:
+            self._hands.serve(queue)
         return message
 
-    def _tell_published(self, message: Message) -> None:
-        """Served before it was ever stored: whoever asked for `ready` hears `finish` instead, once."""
-        origin = message.origin
-        assert origin is not None
+    def _serve_and_tell(self, message: Message, queue: Queue, origin: Origin) -> None:
+        """Whoever is waiting is served first, but the poster hears of the publishing before the handing out.
+
+        Served before it was ever stored: whoever asked for `ready` hears `finish` instead, once.
+        """
         hands = self._hands
-        if message.order in self._state.messages:
+        message.origin = None  # nothing is told meanwhile
+        if queue.watched and message.place == READY:
+            hands.serve(queue)
+        message.origin = origin
+        if message.place != ENDED:
             hands.tell(message, stages.READY)
             hands.tell(message, stages.WRITE)
             hands.tell(message, stages.SYNC)
-        elif origin.notify >> stages.READY & 1 and not origin.notify >> stages.FINISH & 1:
-            self._out.notice(origin.poster, stages.FINISH, origin.label)
+            if message.place == LEASED:
+                hands.tell(message, stages.ASSIGN)
+        elif origin.notify >> stages.READY & 1 or origin.notify >> stages.FINISH & 1:
+            self._out.notice(origin.poster, stages.FINISH, origin.label, last_asked(origin))
 
     def twin(self, queue: Queue | None, dedup_id: bytes) -> int:
         """The number of the message that has this dedup id within the window; 0: none."""
-        if queue is None or not dedup_id:
+        if queue is None or queue.dedup is None or not dedup_id:
             return 0
         self._state.forget(queue)
-        known = queue.dedup.get(dedup_id)
-        return 0 if known is None else known[0]
+        return queue.dedup.number(dedup_id)
 
     def reserve(self, session: Session, token: i64, queue: bytes, options: Reserving, stage: i64) -> None:
         found = self._state.queues.get(queue)
@@ -100,12 +107,17 @@ class MessageVerbs(Core):
             self._out.answer_with(session, token, stage, codes.OK, self._reserve_many(session, found, options))
             return
         self._hands.lease(message, found, session.dialect, options)
-        self._out.answer(session, token, stage, codes.OK, message, message.deliveries)
+        self._out.answer(session, token, stage, codes.OK, message, i64(message.deliveries))
 
     def _reserve_many(self, session: Session, queue: Queue, options: Reserving) -> list[Message]:
+        """As many as one answer holds, and one in any case."""
         leased: list[Message] = []
+        room: i64 = TAKE_BYTES_MAX
         message = queue.oldest()
         while message is not None and len(leased) < options.max:
+            room -= len(message.body)
+            if room < 0 and leased:
+                break
             self._hands.lease(message, queue, session.dialect, options)
             leased.append(message)
             message = queue.oldest()
@@ -129,7 +141,7 @@ class MessageVerbs(Core):
             self._out.answer_with(session, token, stage, codes.OK, group)
         else:
             self._hands.take(message, found, session.dialect)
-            self._out.answer(session, token, stage, codes.OK, message, message.deliveries)
+            self._out.answer(session, token, stage, codes.OK, message, i64(message.deliveries))
 
     def answer_none(self, session: Session, token: i64, code: i64, as_list: bool) -> None:
         if as_list:
@@ -147,7 +159,8 @@ class MessageVerbs(Core):
     def finish(self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64) -> None:
         message = self.live(queue, seq)
         if message is None or not may_end(message, rule, holder):
-            self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, seq)
+            number = seq if queue in self._state.queues else 0
+            self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, number)
             return
         self._endings.finish(message, self._state.by_id[message.queue_id], session.dialect, holder)
         self._out.answer(session, token, stage, codes.OK, None, seq)
@@ -178,11 +191,14 @@ class MessageVerbs(Core):
         if message is None or not may_extend(message, rule, holder):
             self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, seq)
             return
-        found = self._state.by_id[message.queue_id]
-        due_us = NEVER_US if lease_us >= NEVER_US else self._state.now_us + max(lease_us, 0)
-        self._state.extended(message, found, session.dialect, due_us)
-        self._hands.serve(found)
+        due_us = self.extend_live(message, self._state.by_id[message.queue_id], session.dialect, lease_us)
         self._out.answer(session, token, stage, codes.OK, None, due_us)
+
+    def extend_live(self, message: Message, queue: Queue, dialect: i64, lease_us: i64) -> i64:
+        due_us = NEVER_US if lease_us >= NEVER_US else self._state.now_us + max(lease_us, 0)
+        self._state.extended(message, queue, dialect, due_us)
+        self._hands.serve(queue)
+        return due_us
 
     def delete(self, session: Session, token: i64, queue: bytes, seq: i64, stage: i64) -> None:
         message = self.live(queue, seq)

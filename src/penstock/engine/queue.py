@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mypy_extensions import i64
 
+from penstock.engine.dedup import Dedup
 from penstock.engine.ranked import Aged, Ranked
 from penstock.engine.rules import Rules
 from penstock.model.limits import NARROW_MAX
@@ -54,7 +55,7 @@ class Queue:
         self.ready: Ranked = Ranked()
         self.wide: Ranked = Ranked()  # ready too, but not for takers who need it narrow
         self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
-        self.dedup: dict[bytes, tuple[int, int]] = {}  # dedup id -> (message number, published_us), oldest first
+        self.dedup: Dedup | None = None  # none was ever said
         self.delayed: i64 = 0
         self.parked: i64 = 0
         self.leased: i64 = 0

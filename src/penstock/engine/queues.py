@@ -91,6 +91,18 @@ class QueueVerbs(BatchVerbs):
     def _messages_of(self, queue_id: i64) -> list[Message]:
         return [message for message in self._state.messages.values() if message.queue_id == queue_id]
 
+    # -- clients with names
+
+    def meet(self, session: Session, token: i64, number: i64, durable: bool) -> None:
+        """Names come out of the messages' numbers, which no crash brings back; the last bit is for durable ones."""
+        state = self._state
+        if not 0 < number >> 1 < state.next_seq or self._out.is_present(number):
+            number = state.draw() << 1 | i64(durable)
+        session.client_id = number
+        session.durable = durable or number & 1 != 0
+        self._out.enter(session)
+        self._out.answer(session, token, stages.READY, codes.OK, None, number)
+
     # -- waiting
 
     def subscribe(self, session: Session, queue: bytes) -> bool:
@@ -121,6 +133,8 @@ class QueueVerbs(BatchVerbs):
     def cancel(self, session: Session) -> None:
         for waiter in self._waiting.depart(session):
             self._state.agenda.drop(waiter)
+        if session.client_id != 0:
+            self._out.leave(session)
 
     def _watch(self, queue: bytes) -> None:
         found = self._state.queues.get(queue)

@@ -3,7 +3,7 @@ table, and calls the same methods as live traffic. Recording is off meanwhile.""
 
 from __future__ import annotations
 
-from mypy_extensions import i64
+from mypy_extensions import i64, u8
 
 from penstock.codecs.facts import BadFact, Fact, FactBatch, decode_origin
 from penstock.codecs.policies import decode_policy
@@ -70,7 +70,7 @@ def _published(state: State, fact: Fact) -> tuple[Message, Queue]:
     message.key = fact.key
     message.priority = fact.number
     message.parked = fact.flags & facts.PARKED_FLAG != 0
-    message.dialect = fact.dialect
+    message.dialect = u8(fact.dialect)
     message.expires_us = fact.expires_us
     message.lease_us = fact.lease_us
     message.origin = decode_origin(fact.extra)

@@ -29,7 +29,7 @@ class Rules:
     )
 
     def __init__(self, policy: Policy) -> None:
-        self.lease_us: i64 = policy.lease_us or NEVER_US
+        self.lease_us: i64 = -1 if policy.lease_us is None else policy.lease_us or NEVER_US
         self.delay_us: i64 = policy.delay_us or 0
         self.ttl_us: i64 = policy.ttl_us or 0
         self.attempts: i64 = policy.attempts or 0

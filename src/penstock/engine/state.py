@@ -8,6 +8,8 @@ from mypy_extensions import i64
 from penstock.codecs.facts import FactBatch
 from penstock.codecs.policies import encode_policy
 from penstock.engine.agenda import Agenda
+from penstock.engine.dedup import Dedup
+from penstock.engine.ledger import Ledger
 from penstock.engine.queue import Queue
 from penstock.engine.rules import PolicyBook, Rules
 from penstock.model import facts
@@ -22,6 +24,7 @@ from penstock.model.message import (
     PARKED,
     READY,
     Message,
+    Origin,
 )
 from penstock.model.policy import Policy
 
@@ -35,7 +38,7 @@ class State:
         self.next_queue_id: i64 = 1
         self.queues: dict[bytes, Queue] = {}
         self.by_id: dict[int, Queue] = {}
-        self.messages: dict[int, Message] = {}
+        self.messages: Ledger = Ledger()
         self.agenda: Agenda = Agenda()
         self.book: PolicyBook = book
         self.record: FactBatch = record
@@ -53,6 +56,12 @@ class State:
 
     def first_seq_after_start(self) -> i64:
         return self.next_seq + START_JUMP
+
+    def draw(self) -> i64:
+        """A number for something else than a message. No fact: each start jumps over those that were drawn."""
+        number = self.next_seq
+        self.next_seq = number + 1
+        return number
 
     # -- queues
 
@@ -97,14 +106,13 @@ class State:
 
     def published(self, message: Message, queue: Queue) -> None:
         seq = message.order
-        self.messages[seq] = message
+        self.messages.add(message)
         if seq >= self.next_seq:
             self.next_seq = seq + 1
         queue.published += 1
         queue.body_bytes += len(message.body)
-        origin = message.origin
-        if origin is not None and origin.dedup_id:
-            self._remember(queue, origin.dedup_id, message)
+        if message.origin is not None:
+            self._inherit(message, message.origin, queue)
         self._settle(message, queue)
         self.record.published(message)
 
@@ -222,26 +230,28 @@ class State:
         queue.body_bytes -= len(message.body)
         if message.slot != 0:
             self.agenda.drop(message)
-        del self.messages[message.order]
+        self.messages.remove(message)
+
+    def _inherit(self, message: Message, origin: Origin, queue: Queue) -> None:
+        """What a message brings along. Deliveries elsewhere are none of this queue's."""
+        message.deliveries = origin.deliveries
+        message.first_leased_us = origin.first_leased_us
+        if origin.dedup_id:
+            self._remember(queue, origin.dedup_id, message)
 
     def _remember(self, queue: Queue, dedup_id: bytes, message: Message) -> None:
         window_us = queue.rules.dedup_us
         if window_us == 0:
             return
-        known = queue.dedup
-        known.pop(dedup_id, None)  # so that the newest stands last
-        known[dedup_id] = (message.order, message.published_us)
+        if queue.dedup is None:
+            queue.dedup = Dedup()
+        queue.dedup.remember(dedup_id, message.order, message.published_us)
         self.forget(queue)
 
     def forget(self, queue: Queue) -> None:
-        """Dedup ids whose window is over; they stand in the order of their publishing."""
-        known = queue.dedup
-        oldest_us = self.now_us - queue.rules.dedup_us
-        while known:
-            dedup_id = next(iter(known))
-            if known[dedup_id][1] > oldest_us:
-                return
-            del known[dedup_id]
+        """Dedup ids whose window is over."""
+        if queue.dedup is not None:
+            queue.dedup.forget(self.now_us - queue.rules.dedup_us)
 
     def _grant_grace(self) -> None:
         """Downtime never fails a message: every lease gets at least its own length, up to ten seconds, from now."""

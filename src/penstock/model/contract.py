@@ -50,6 +50,7 @@ class Session:
 
     dialect: i64
     client_id: i64  # who it is, where the dialect has names for clients; 0: nobody
+    durable: bool  # it goes on being told when its client is gone, and keeps it for whoever comes under its name
     owed: i64  # bytes of bodies in answers and pushes under way: the broker adds, the session takes away
     wire: Wire  # set by the connection
     prompt: bool  # its words leave only after the tick's commit: it is told at once what that commit will cover
@@ -58,6 +59,7 @@ class Session:
     def __init__(self, dialect: i64) -> None:
         self.dialect = dialect
         self.client_id = 0
+        self.durable = False
         self.owed = 0
         self.held = False
         self.wire = NO_WIRE
@@ -97,6 +99,10 @@ class Session:
         """True once the connection should end after `output` has been sent."""
         raise NotImplementedError
 
+    def parting(self) -> bytes:
+        """What to send last where it is the server that ends the connection."""
+        return b""
+
     # -- the broker's side
 
     def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
@@ -110,6 +116,14 @@ class Session:
     def told(self, stage: i64, label: int) -> None:
         """A notice this client asked for when it published."""
         raise NotImplementedError
+
+    def inherit(self, old: Session) -> None:
+        """It bears the name of `old`, a durable session whose client is gone: what that one keeps is its own now."""
+        raise NotImplementedError
+
+    def dropped(self) -> int:
+        """How much of what was to be kept for its client had no room."""
+        return 0
 
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
         """A credit was served: messages taken for this subscriber."""
@@ -146,7 +160,20 @@ class Out:
     def wake(self, session: Session, token: i64) -> None:
         raise NotImplementedError
 
-    def notice(self, client_id: int, stage: i64, label: int) -> None:
+    def notice(self, client_id: int, stage: i64, label: int, after: i64) -> None:
+        """`after`: the stage of durability before which it must not be said."""
+        raise NotImplementedError
+
+    def is_present(self, client_id: int) -> bool:
+        """A session bears this name now."""
+        raise NotImplementedError
+
+    def enter(self, session: Session) -> None:
+        """It bears its name from now on, and is told what is for that name."""
+        raise NotImplementedError
+
+    def leave(self, session: Session) -> None:
+        """Its client is gone."""
         raise NotImplementedError
 
 
@@ -155,6 +182,7 @@ PUBLISH: Final = 1
 FINISH: Final = 2
 RELEASE: Final = 3
 DELETE: Final = 4
+EXTEND: Final = 5
 
 
 class Call:
@@ -166,7 +194,7 @@ class Call:
         self.verb: int = verb
         self.queue: bytes = queue
         self.body: bytes = b""
-        self.delay_us: int = -1
+        self.delay_us: int = -1  # of EXTEND: how long the lease lasts from now
         self.options: Publishing | None = None
         self.seq: int = 0
         self.rule: int = 0
@@ -178,6 +206,15 @@ class Call:
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Broker:
     """The verbs with their promises. Durations of -1 are unsaid: message, queue policy, config and dialect decide."""
+
+    # -- clients with names
+
+    def meet(self, session: Session, token: i64, number: i64, durable: bool) -> None:
+        """Names the client, by `number` if that was given out once and nobody bears it now, else by a new one.
+
+        Sets `client_id` and `durable` at once, and answers OK with the number. What was kept for that name is told.
+        """
+        raise NotImplementedError
 
     # -- messages
 
@@ -196,7 +233,7 @@ class Broker:
         raise NotImplementedError
 
     def finish(self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64) -> None:
-        """Answers OK or NO_MESSAGE, with the number."""
+        """Answers OK or NO_MESSAGE, with the number; with 0 where there is not even the queue."""
         raise NotImplementedError
 
     def release(
@@ -246,7 +283,7 @@ class Broker:
         raise NotImplementedError
 
     def cancel(self, session: Session) -> None:
-        """The client is gone: its waiting and subscriptions end, its leases do not."""
+        """The client is gone: its waiting and subscriptions end, unanswered; its leases do not."""
         raise NotImplementedError
 
     # -- queues

@@ -17,8 +17,10 @@ BODY_MAX: Final = 1 << 20
 KEY_MAX: Final = 65_535
 QUEUE_NAME_MAX: Final = 65_535
 EXTRA_MAX: Final = 32_767
-ORIGIN_FIXED: Final = 64  # of it, for the tags, lengths and numbers of an origin
+ORIGIN_FIXED: Final = 80  # of it, for the tags, lengths and numbers of an origin
 DEDUP_ID_MAX: Final = 1_024
+DEDUP_IDS_MAX: Final = 1 << 20  # that a queue remembers, however long its window
+DELIVERIES_MAX: Final = (1 << 31) - 1  # that a message may bring along
 PRIORITY_MIN: Final = -32_768
 PRIORITY_MAX: Final = 4_294_967_295
 DELAY_MAX_US: Final[i64] = 3_650 * 86_400 * 1_000_000
@@ -36,6 +38,13 @@ TAKE_BYTES_MAX: Final = 4 << 20
 SUBSCRIPTIONS_MAX: Final = 1_024
 CREDITS_MAX: Final = 1 << 20
 
+# Clients that come back under their name: how many of those that are gone are remembered, and what is kept for each.
+ABSENT_MAX: Final = 512
+KEPT_MAX: Final = 4_096
+KEPT_BYTES_MAX: Final = 2 << 20
+SUBSCRIBED_BYTES_MAX: Final = 64 << 20  # names that the connections of one listener keep
+SUBSCRIPTION_OVERHEAD: Final = 256  # what each of them counts for, beside its bytes
+
 # Leases that survive a restart or a pause of the process get at least this much more (or their own length).
 GRACE_US: Final[i64] = 10 * 1_000_000
 PAUSE_NOTICED_US: Final[i64] = 1_000_000
@@ -51,6 +60,12 @@ BATCH_BYTES_MAX: Final = 1 << 31
 # The server.
 READ_BYTES: Final = 64 << 10
 LINE_MAX: Final = (1 << 20) + 64
+HEAD_MAX: Final = 4 << 10  # of the HTTP request that opens a WebSocket
+FRAME_MAX: Final = (8 << 20) + 4_096  # of one WebSocket message: a body of 1 MiB as an array of numbers, and its fields
+ANSWER_MAX: Final = 2_000 << 20  # of one answer, as a client takes it: a thousand bodies of 1 MiB, however written
+FRAME_MESSAGES_MAX: Final = 1_000  # that one request may speak of
+FRAGMENTS_MAX: Final = 4_096  # frames of one WebSocket message
+JSON_DEPTH_MAX: Final = 64
 OUTPUT_CAP_BYTES: Final = 8 << 20
 STALLED_READER_US: Final[i64] = 3 * 1_000_000  # without reading a byte: no longer waited for
 OWED_BYTES_MAX: Final = 1 << 20
@@ -65,6 +80,8 @@ PEEK_MAX: Final = 1_000
 RESERVE_MAX: Final = 1_000
 PAGE_BYTES_MAX: Final = 4 << 20  # of bodies
 REDRIVE_MAX: Final = 1_000
+IMPORT_MAX: Final = 1_000
+IMPORT_BYTES_MAX: Final = 4 << 20  # of bodies, at once
 ADMIN_REQUEST_MAX: Final = 8 << 20
 ADMIN_LINE_MAX: Final = 3 * 65_535 + 1_024
 WAIT_MAX_S: Final = 600

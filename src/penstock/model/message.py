@@ -5,36 +5,36 @@ from __future__ import annotations
 
 from typing import Final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i32, i64, mypyc_attr, u8
 
 from penstock.model.limits import NEVER_US
 
 # Places. The first three are one stored state: which of them it is follows from time and is never logged.
-DELAYED: Final[i64] = 1
-READY: Final[i64] = 2
-PARKED: Final[i64] = 3
-LEASED: Final[i64] = 4
-ENDED: Final[i64] = 5
+DELAYED: Final = 1
+READY: Final = 2
+PARKED: Final = 3
+LEASED: Final = 4
+ENDED: Final = 5
 
 PLACE_NAMES: Final = {DELAYED: "delayed", READY: "ready", PARKED: "parked", LEASED: "leased", ENDED: "ended"}
 
 # What happens at a due time. At the same instant lower comes first.
-EXPIRY: Final[i64] = 0
-LEASE_OVER: Final[i64] = 1
-DELAY_OVER: Final[i64] = 2
-WAIT_OVER: Final[i64] = 3
+EXPIRY: Final = 0
+LEASE_OVER: Final = 1
+DELAY_OVER: Final = 2
+WAIT_OVER: Final = 3
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
+@mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
 class Due:
     """Something the agenda keeps: it wants attention at `due_us`, for the reason `due_kind`."""
 
     __slots__ = ("due_kind", "due_us", "order", "slot")
 
     due_us: i64
-    due_kind: i64
     slot: i64  # the agenda's bucket that holds it; 0: none
     order: i64  # ties at one instant: a message's number, a waiter's turn
+    due_kind: u8
 
     def __init__(self, order: i64) -> None:
         self.order = order
@@ -46,7 +46,19 @@ class Due:
 class Origin:
     """What came with a publish beyond the ordinary; most messages have none."""
 
-    __slots__ = ("dead_from", "dead_of", "dedup_id", "foreign_id", "label", "notify", "poster", "principal", "trace")
+    __slots__ = (
+        "dead_from",
+        "dead_of",
+        "dedup_id",
+        "deliveries",
+        "first_leased_us",
+        "foreign_id",
+        "label",
+        "notify",
+        "poster",
+        "principal",
+        "trace",
+    )
 
     def __init__(self) -> None:
         self.dedup_id: bytes = b""
@@ -58,8 +70,11 @@ class Origin:
         self.notify: int = 0  # bit n: tell the poster of stage n
         self.dead_of: int = 0  # the number of the dropped message this is the dead letter of
         self.dead_from: bytes | None = None  # the queue that message was dropped from, where known
+        self.deliveries: int = 0  # that it has behind it, elsewhere
+        self.first_leased_us: int = 0  # when the first of them was, where known
 
 
+@mypyc_attr(acyclic=True)
 class Message(Due):
     """One message. `seq` is its number for ever (its `order` as something due)."""
 
@@ -85,13 +100,17 @@ class Message(Due):
         "until_us",
     )
 
+    # What takes a byte stands together, so that it takes no more; there may be millions of these.
+    place: u8
+    dialect: u8
+    parked: bool
+    old_place: bool
+    deliveries: i32
+    failures: i32
     queue_id: i64
     body: bytes
     key: bytes | None
     priority: i64
-    parked: bool
-    place: i64
-    dialect: i64
     published_us: i64
     ready_us: i64  # when it became, or becomes, ready: its rank among equal priorities
     expires_us: i64  # NEVER_US: does not expire
@@ -100,9 +119,6 @@ class Message(Due):
     first_leased_us: i64
     until_us: i64  # when the present lease ends
     holder: i64  # who holds it, where the dialect fences; 0: anyone
-    old_place: bool
-    deliveries: i64
-    failures: i64
     origin: Origin | None
 
     def __init__(self, seq: i64, queue_id: i64, body: bytes, published_us: i64, ready_us: i64) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.model.limits import NEVER_US
 from penstock.model.message import Origin
 
 # Who may finish or release: a row of the table of dialects.
@@ -41,18 +42,29 @@ class Publishing:
 
 
 class Reserving:
-    """How to reserve. `wait_us` 0: an empty queue is answered at once. `max` above 1: answered with a list."""
+    """How to reserve. `wait_us` 0: an empty queue is answered at once. `max` above 1: answered with a list.
 
-    __slots__ = ("holder", "lease_us", "max", "old_place", "wait_us")
+    `unsaid_us` is how long the lease lasts where neither call nor message nor policy says it.
+    """
+
+    __slots__ = ("holder", "lease_us", "max", "old_place", "unsaid_us", "wait_us")
 
     def __init__(
-        self, *, lease_us: i64 = -1, holder: i64 = 0, old_place: bool = False, wait_us: i64 = 0, max: i64 = 1
+        self,
+        *,
+        lease_us: i64 = -1,
+        holder: i64 = 0,
+        old_place: bool = False,
+        wait_us: i64 = 0,
+        max: i64 = 1,
+        unsaid_us: i64 = NEVER_US,
     ) -> None:
         self.lease_us: i64 = lease_us
         self.holder: i64 = holder
         self.old_place: bool = old_place
         self.wait_us: i64 = wait_us
         self.max: i64 = max
+        self.unsaid_us: i64 = unsaid_us
 
 
 class Taking:

@@ -12,6 +12,7 @@ from penstock.model.contract import Broker
 from penstock.model.limits import ADMIN_LINE_MAX, ADMIN_REQUEST_MAX
 from penstock.server import shapes
 from penstock.server.dead_routes import DeadRoutes
+from penstock.server.import_routes import ImportRoutes
 from penstock.server.message_routes import MessageRoutes
 from penstock.server.queue_routes import QueueRoutes
 from penstock.server.routes import PREFIX, Routes, answer, ok, words
@@ -39,6 +40,7 @@ class Admin(Routes):
             QueueRoutes(broker, heart, ids, confirm),
             MessageRoutes(broker, heart, ids, confirm, journal),
             DeadRoutes(broker, heart, ids, confirm),
+            ImportRoutes(broker, heart, ids, confirm),
         )
 
     def application(self) -> web.Application:

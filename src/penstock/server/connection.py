@@ -183,6 +183,9 @@ class Connection(Seat):
             return
         self.ended_us = self._heart.now_us
         self._listener.ending.add(self)
+        parting = self._session.parting() if self._session is not None else b""
+        if parting:
+            transport.write(parting)
         if self._peer_done:
             transport.close()
         else:

@@ -101,7 +101,8 @@ class House:
     def _make_listener(self, name: str, address: Address) -> Listener:
         dialect = next(row for row in DIALECTS if row.name == name)
         options = dialect_options(self._config, name)
-        context = ListenerContext(self._store.embedded.broker, self._store.ids, self._confirm, options)
+        store = self._store
+        context = ListenerContext(store.embedded.broker, store.ids, store.clients, self._confirm, options)
         context.listener = Listener(
             name,
             address,
@@ -142,6 +143,7 @@ class House:
             "confirm": self._config[CONFIRM],
             "resident_bytes": resident_bytes(),
             "ticks": self._heart.ticks,
+            "clients": self._store.embedded.client_counts(),
             "journal": {
                 "segment": journal.segment,
                 "next_fact": journal.next_fact,

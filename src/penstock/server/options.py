@@ -108,6 +108,7 @@ _KINDS: Final[Mapping[str, Callable[[Setting], Kind[Any]]]] = {
     settings.TEXT: lambda setting: TEXT,
     settings.SECONDS: lambda setting: SECONDS,
     settings.COUNT: lambda setting: whole(0, setting.largest),
+    settings.FLAG: lambda setting: FLAG,
 }
 
 LISTENERS: Final[Mapping[str, Option[Any]]] = {

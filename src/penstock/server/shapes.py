@@ -16,7 +16,10 @@ from penstock.codecs.ids import Ids
 from penstock.dialects import table
 from penstock.model import facts
 from penstock.model.limits import (
+    DEDUP_ID_MAX,
     DELAY_MAX_US,
+    DELIVERIES_MAX,
+    IMPORT_MAX,
     LEASE_MAX_US,
     NEVER_US,
     PRIORITY_MAX,
@@ -76,6 +79,25 @@ class RedriveForm(PurgeForm, forbid_unknown_fields=True):
     to: str | None = None
 
 
+class ImportedForm(Struct, forbid_unknown_fields=True):
+    """A message with a past. What is unsaid, it does not have: the queue decides nothing but its lease."""
+
+    body64: bytes
+    foreign_id: Annotated[str, Meta(min_length=1, max_length=DEDUP_ID_MAX)]
+    delay_s: DelayS = 0.0
+    ttl_s: TtlS = 0.0
+    lease_s: LeaseS | None = None
+    deliveries: Annotated[int, Meta(ge=0, le=DELIVERIES_MAX)] = 0
+    first_leased_us: Annotated[int, Meta(ge=0, lt=NEVER_US)] = 0
+
+
+class ImportForm(Struct, forbid_unknown_fields=True):
+    """`import_id`: what beginning the import was answered with."""
+
+    import_id: str
+    messages: Annotated[list[ImportedForm], Meta(max_length=IMPORT_MAX)]
+
+
 def microseconds(seconds: float | None) -> int:
     """-1: unsaid."""
     return -1 if seconds is None else round(seconds * int(SECOND_US))
@@ -108,7 +130,7 @@ def _origin(view: MessageView, ids: Ids) -> dict[str, object]:
     origin = view.origin
     if origin is None:
         return {}
-    said = {"dedup_id": origin.dedup_id, "trace": origin.trace, "principal": origin.principal}
+    said = {field: getattr(origin, field) for field in ("dedup_id", "foreign_id", "trace", "principal")}
     if origin.dead_of:
         said["dead_of"] = ids.show(origin.dead_of)
     if origin.dead_from is not None:

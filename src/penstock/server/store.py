@@ -8,6 +8,7 @@ from typing import Final
 
 import penstock
 from penstock.broker.embedded import Embedded
+from penstock.codecs.clients import ClientIds
 from penstock.codecs.ids import Ids
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
@@ -37,6 +38,7 @@ class Store:
     journal_disk: Disk
     identity: Identity
     ids: Ids
+    clients: ClientIds
     embedded: Embedded
     recovery: Recovery
 
@@ -60,7 +62,8 @@ def open_store(config: Config, clock: Clock) -> Store:
     embedded = Embedded(disk, identity.store_id, policy_book(config), confirm, config[SEGMENT_BYTES])
     recovery = embedded.open(clock.now_us(), penstock.__version__)
     clock.not_before(embedded.now_us())
-    return Store(path, disk, identity, Ids(identity.secret_bytes), embedded, recovery)
+    secret = identity.secret_bytes
+    return Store(path, disk, identity, Ids(secret), ClientIds(secret), embedded, recovery)
 
 
 def policy_book(config: Config) -> PolicyBook:

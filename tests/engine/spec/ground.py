@@ -11,9 +11,11 @@ from penstock.model.limits import (
     BODY_MAX,
     DEDUP_ID_MAX,
     DELAY_MAX_US,
+    DELIVERIES_MAX,
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    NEVER_US,
     PRIORITY_MAX,
     PRIORITY_MIN,
     QUEUE_NAME_MAX,
@@ -158,8 +160,10 @@ class Ground:
             (options.lease_us > LEASE_MAX_US, codes.BAD_OPTION),
             (not PRIORITY_MIN <= options.priority <= PRIORITY_MAX, codes.BAD_OPTION),
             (len(options.key or b"") > KEY_MAX, codes.TOO_LARGE),
+            (not 0 <= origin.deliveries <= DELIVERIES_MAX, codes.BAD_OPTION),
+            (not 0 <= origin.first_leased_us < NEVER_US, codes.BAD_OPTION),
             (len(origin.dedup_id) > DEDUP_ID_MAX, codes.TOO_LARGE),
-            (len(named) + 64 > EXTRA_MAX, codes.TOO_LARGE),
+            (len(named) + 80 > EXTRA_MAX, codes.TOO_LARGE),
         ):
             if refused:
                 return code
@@ -182,7 +186,13 @@ class Ground:
     def tell(self, message: Message, stage: int) -> None:
         if asked(message, stage):
             assert message.origin is not None
-            self.said.append((0, notice(message.origin.poster, stage, message.origin.label)))
+            origin = message.origin
+            self.said.append((self._after(message, stage), notice(origin.poster, stage, origin.label)))
+
+    def _after(self, message: Message, stage: int) -> int:
+        """Turns of a life are told after every stage of durability that was asked for, too."""
+        durable = [one for one in (stages.READY, stages.WRITE, stages.SYNC) if asked(message, one)]
+        return stage if stage <= stages.SYNC else int(max(durable, default=stages.READY))
 
 
 def asked(message: Message, stage: int) -> bool:

@@ -20,7 +20,11 @@ class HandingOut(Ground):
         if not ready:
             self._wait_or_say_none(client, token, stage, name, options, options.wait_us)
             return
-        chosen = ready[: max(options.max, 1)]
+        chosen = [
+            message
+            for at, message in enumerate(ready[: max(options.max, 1)])
+            if at == 0 or sum(len(one.body) for one in ready[: at + 1]) <= TAKE_BYTES_MAX
+        ]
         for message in chosen:
             self.lease(message, client, options)
         self._say_leased(client, token, stage, chosen, options)
@@ -28,7 +32,8 @@ class HandingOut(Ground):
     def lease(self, message: Message, client: Client, options: Reserving) -> None:
         """Call over message over queue: whoever says the length first. A queue's 0 means that it does not end."""
         queue = self.truth.queues[message.queue]
-        lease_us = self.rule(queue, "lease_us") or NEVER_US
+        effective = self.effective(queue.name, queue.policy, queue.dialect)
+        lease_us = effective.get("lease_us", options.unsaid_us) or NEVER_US
         for said_us in (message.lease_us, options.lease_us):
             lease_us = said_us if said_us >= 0 else lease_us
         message.place = LEASED

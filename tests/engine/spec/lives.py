@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import codes, stages
-from penstock.model.contract import DELETE, FINISH, PUBLISH, RELEASE, Call
+from penstock.model.contract import DELETE, EXTEND, FINISH, PUBLISH, RELEASE, Call
 from penstock.model.limits import NEVER_US
 from penstock.model.message import LEASED, PARKED, Origin
 from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
@@ -47,21 +47,27 @@ class Lives(HandingOut):
             lease_us=options.lease_us,
             origin=options.origin,
         )
+        if options.origin is not None:
+            message.deliveries, message.first_leased_us = options.origin.deliveries, options.origin.first_leased_us
         self.enter(message, queue)
         if options.origin is not None and options.origin.dedup_id and self.rule(queue, "dedup_us"):
             queue.known.append((options.origin.dedup_id, message.order, self.now_us))
+        message.origin = None
         self.settle()
+        message.origin = options.origin
         self._tell_published(message)
         return message
 
     def _tell_published(self, message: Message) -> None:
-        """One that was served before it was ever stored is told as finished, once, and as nothing else."""
+        """In the order of stages. One that was served before it was ever stored is told as finished, and no more."""
         if message in self.truth.messages:
-            for stage in (stages.READY, stages.WRITE, stages.SYNC):
+            turns = [stages.ASSIGN] if message.place == LEASED else []
+            for stage in (stages.READY, stages.WRITE, stages.SYNC, *turns):
                 self.tell(message, stage)
-        elif asked(message, stages.READY) and not asked(message, stages.FINISH):
+        elif asked(message, stages.READY) or asked(message, stages.FINISH):
             assert message.origin is not None
-            self.said.append((0, notice(message.origin.poster, stages.FINISH, message.origin.label)))
+            told = notice(message.origin.poster, stages.FINISH, message.origin.label)
+            self.said.append((self._after(message, stages.FINISH), told))
 
     # -- endings
 
@@ -81,6 +87,7 @@ class Lives(HandingOut):
 
     def finish(self, client: Client, token: int, name: bytes, number: int, rule: int, holder: int, stage: int) -> None:
         code = self._finish(name, number, rule, holder)
+        number = number if name in self.truth.queues else 0
         self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
 
     def _finish(self, name: bytes, number: int, rule: int, holder: int) -> int:
@@ -177,10 +184,16 @@ class Lives(HandingOut):
     def extend(
         self, client: Client, token: int, name: bytes, number: int, lease_us: int, rule: int, holder: int, stage: int
     ) -> None:
+        due_us = self._extend(name, number, lease_us, rule, holder)
+        if due_us is None:
+            self.answer(client, token, stages.READY, codes.NO_MESSAGE, None, number)
+        else:
+            self.answer(client, token, stage, codes.OK, None, due_us)
+
+    def _extend(self, name: bytes, number: int, lease_us: int, rule: int, holder: int) -> int | None:
         message = self._live(name, number, rule, holder)
         if message is None or message.place == PARKED:
-            self.answer(client, token, stages.READY, codes.NO_MESSAGE, None, number)
-            return
+            return None
         due_us = NEVER_US if lease_us >= NEVER_US else self.now_us + max(lease_us, 0)
         if message.place == LEASED:
             message.until_us = due_us
@@ -188,7 +201,7 @@ class Lives(HandingOut):
             message.ready_us = due_us
             self.lay(message)
         self.settle()
-        self.answer(client, token, stage, codes.OK, None, due_us)
+        return int(due_us)
 
     def delete(self, client: Client, token: int, name: bytes, number: int, stage: int) -> None:
         code = self._delete(name, number, 0, 0)
@@ -227,7 +240,9 @@ class Lives(HandingOut):
 
     def _could(self, call: Call) -> bool:
         message = self._live(call.queue, call.seq, call.rule, call.holder)
-        return message is not None and (call.verb != RELEASE or message.place == LEASED)
+        if message is None or (call.verb == EXTEND and message.place == PARKED):
+            return False
+        return call.verb != RELEASE or message.place == LEASED
 
     def _perform(self, client: Client, call: Call) -> tuple[int, int]:
         if call.verb == PUBLISH:
@@ -240,4 +255,7 @@ class Lives(HandingOut):
             return self._delete(call.queue, call.seq, call.rule, call.holder), call.seq
         if call.verb == FINISH:
             return self._finish(call.queue, call.seq, call.rule, call.holder), call.seq
+        if call.verb == EXTEND:
+            due_us = self._extend(call.queue, call.seq, call.delay_us, call.rule, call.holder)
+            return codes.NO_MESSAGE if due_us is None else codes.OK, call.seq
         return self._release(call.queue, call.seq, call.delay_us, call.failed, call.rule, call.holder), call.seq

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import time
 import tracemalloc
 from typing import cast
 
 import pytest
 
-from penstock.dialects.pinpriq import PinpriqSession, packets
+from penstock.dialects.pinpriq import PinpriqSession
 from penstock.model import codes
 from penstock.model.contract import owed_for
 from penstock.model.limits import IN_FLIGHT_MAX, OWED_BYTES_MAX, ROOM_WAIT_US, TAKE_MESSAGES_MAX
@@ -21,6 +22,15 @@ from tests.dialects.scripted import Asked, CountingWire, PlainContext, Scripted
 
 SECOND_US = 1_000_000
 LONGEST = push(b"q" * 65_535, 0, 1, b"k" * 65_535, b"p" * 65_535)
+
+
+def packets(messages: list[Message]) -> bytes:
+    """An answer, as the page draws it."""
+    parts = [struct.pack(">H", len(messages))]
+    for one in messages:
+        key = one.key or b""
+        parts.append(struct.pack(">HH", len(key), len(one.body)) + key + one.body)
+    return b"".join(parts)
 
 
 class Line:

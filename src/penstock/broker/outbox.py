@@ -91,7 +91,15 @@ class Outbox(Out):
 
     def answer_with(self, session: Session, token: i64, stage: i64, code: i64, value: object) -> None:
         session.owed += owed_for(value)
-        self._later(session, token, stage, code, Value(value))
+        if session.prompt and stage <= self.reach:
+            if stage > self.promised:
+                self.promised = stage
+            try:
+                session.answered_with(token, code, value)
+            except Exception as error:
+                session.wire.fail(error)
+            return
+        self._list(stage).append((session, token, code, None, 0, Value(value)))
 
     def push(self, session: Session, stage: i64, queue: bytes, messages: list[Message]) -> None:
         session.owed += owed_for(messages)

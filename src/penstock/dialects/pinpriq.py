@@ -6,10 +6,10 @@ is in, and a connection that waits too long for room is closed.
 
 from __future__ import annotations
 
-import struct
 from typing import Final
 
-from mypy_extensions import i64
+from librt.strings import BytesWriter, read_i16_be, write_i16_be
+from mypy_extensions import i16, i64
 
 from penstock.dialects.context import Context
 from penstock.dialects.ordered import OrderedSession
@@ -28,17 +28,21 @@ UNSUBSCRIBE: Final[i64] = 0x75
 CREDIT: Final[i64] = 0x41
 
 # After the opcode: lengths of queue name, ttl in ms, priority, lengths of key and payload; or the name's length alone.
-_PUSH: Final = struct.Struct(">xHHBHH")
+_NAME_AT: Final[i64] = 1
+_TTL_AT: Final[i64] = 3
+_PRIORITY_AT: Final[i64] = 5
+_KEY_AT: Final[i64] = 6
+_BODY_AT: Final[i64] = 8
 _PUSH_BYTES: Final[i64] = 10
-_NAME: Final = struct.Struct(">xH")
 _NAME_BYTES: Final[i64] = 3
-_PACKET: Final = struct.Struct(">HH")
-_COUNT: Final = struct.Struct(">H")
-NO_PACKETS: Final = b"\0\0"
 
 BEST: Final[i64] = 256  # priority p of 1…255 counts as this less p; 0 is parked
 
 _TAKING: Final = Taking(newest=True, mates=True)
+
+# Instead of the turn of a push: there is none, or it has just been refused.
+_NO_TURN: Final[i64] = -1
+_REFUSED: Final[i64] = -2
 
 
 class Push:
@@ -61,6 +65,7 @@ class PinpriqSession(OrderedSession):
         self._input: bytearray = bytearray()  # not read yet
         self._needed: i64 = 0  # so long is the request it begins with, at least
         self._pushes: dict[int, Push] = {}  # by turn: not in yet, as far as is known
+        self._pushing: i64 = _NO_TURN  # the turn of a push that is being published
         self._stuck: i64 = 0  # of them, those that have found no room
         self._refused: i64 = 0  # of those, the ones that wait for the next beat
         self._refused_us: i64 = 0  # since when nothing came in; 0: there is room
@@ -170,24 +175,33 @@ class PinpriqSession(OrderedSession):
     def _push(self, data: bytes, at: i64) -> i64:
         if self._lacks(data, at, at + _PUSH_BYTES):
             return 0
-        head: tuple[int, int, int, int, int] = _PUSH.unpack_from(data, at)
-        name_bytes, ttl_ms, priority, key_bytes, body_bytes = head
-        key_at = at + _PUSH_BYTES
-        body_at = key_at + key_bytes
-        name_at = body_at + body_bytes
-        end = name_at + name_bytes
+        key_at: i64 = at + _PUSH_BYTES
+        body_at: i64 = key_at + _number(data, at + _KEY_AT)
+        name_at: i64 = body_at + _number(data, at + _BODY_AT)
+        end: i64 = name_at + _number(data, at + _NAME_AT)
         if self._lacks(data, at, end):
             return 0
+        priority: i64 = data[at + _PRIORITY_AT]
         options = Publishing(
-            ttl_us=ttl_ms * MILLISECOND_US,
-            priority=BEST - priority if priority else 0,
+            ttl_us=_number(data, at + _TTL_AT) * MILLISECOND_US,
+            priority=BEST - priority if priority != 0 else 0,
             parked=priority == 0,
             key=data[key_at:body_at],
         )
-        turn = self.next_turn()
-        push = self._pushes[turn] = Push(data[name_at:end], data[body_at:name_at], options)
-        self._publish(turn, push)
+        self._begin(data[name_at:end], data[body_at:name_at], options)
         return end - at
+
+    def _begin(self, queue: bytes, body: bytes, options: Publishing) -> None:
+        """Most are in before the verb returns; only one that is not has to be kept."""
+        turn = self.next_turn()
+        self._pushing = turn
+        self.context.broker.publish(self, turn, queue, body, -1, options, self.context.confirm)
+        refused = self._pushing == _REFUSED
+        if refused or self._pushing == turn:
+            push = self._pushes[turn] = Push(queue, body, options)
+            if refused:
+                self._keep(push)
+        self._pushing = _NO_TURN
 
     def _publish(self, turn: i64, push: Push) -> None:
         self.context.broker.publish(self, turn, push.queue, push.body, -1, push.options, self.context.confirm)
@@ -196,8 +210,7 @@ class PinpriqSession(OrderedSession):
         name_at = at + _NAME_BYTES
         if self._lacks(data, at, name_at):
             return 0
-        name_bytes: i64 = _NAME.unpack_from(data, at)[0]
-        end = name_at + name_bytes
+        end = name_at + _number(data, at + _NAME_AT)
         if self._lacks(data, at, end):
             return 0
         queue = data[name_at:end]
@@ -214,17 +227,18 @@ class PinpriqSession(OrderedSession):
 
     def answered(self, token: i64, code: i64, message: Message | None, number: i64) -> None:
         """Of a push: silence, whatever it is; one without room is kept, one that never fits ends the connection."""
-        push = self._pushes[token]
-        if code == codes.FULL:
-            self._keep(push)
-            return
-        del self._pushes[token]
-        if push.stuck:
+        if token == self._pushing:
+            self._pushing = _REFUSED if code == codes.FULL else _NO_TURN
+        elif code == codes.FULL:
+            self._keep(self._pushes[token])
+        elif self._pushes.pop(token).stuck:
             self._stuck -= 1
+        if code == codes.FULL:
+            return
         self._refused_us = 0
         if code != codes.OK:
             self._close()
-        self.say(token, b"")
+        self.answer(token)
 
     def _keep(self, push: Push) -> None:
         self._refused += 1
@@ -237,18 +251,29 @@ class PinpriqSession(OrderedSession):
     def answered_with(self, token: i64, code: i64, value: object) -> None:
         assert isinstance(value, list)
         self.owed -= owed_for(value)
-        self.say(token, packets(value) if value else NO_PACKETS)
+        _write_packets(self.answer(token), value)
 
     def pushed(self, queue: bytes, messages: list[Message]) -> None:
         self.owed -= owed_for(messages)
-        self.put(packets(messages))
+        out = BytesWriter()
+        _write_packets(out, messages)
+        self.put(out.getvalue())
 
 
-def packets(messages: list[Message]) -> bytes:
-    parts = [_COUNT.pack(len(messages))]
+def _write_packets(out: BytesWriter, messages: list[Message]) -> None:
+    _write_number(out, len(messages))
     for message in messages:
         key = message.key or b""
-        parts.append(_PACKET.pack(len(key), len(message.body)))
-        parts.append(key)
-        parts.append(message.body)
-    return b"".join(parts)
+        _write_number(out, len(key))
+        _write_number(out, len(message.body))
+        out.write(key)
+        out.write(message.body)
+
+
+def _number(data: bytes, at: i64) -> i64:
+    """Sixteen bits without a sign."""
+    return i64(read_i16_be(data, at)) & 0xFFFF
+
+
+def _write_number(out: BytesWriter, number: i64) -> None:
+    write_i16_be(out, i16(number if number < 32_768 else number - 65_536))

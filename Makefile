@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 OUT    := $(CURDIR)/build/compiled
 # The rooms that are compiled, tested both ways.
 CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects \
-          tests/server/test_clock.py tests/server/test_tick.py tests/server/test_connection.py
+          $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
 COMPILED := $(OUT)/.ready
 NODE   := $(CURDIR)/build/node
 SOURCES := $(shell find src -name '*.py')

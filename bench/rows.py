@@ -110,17 +110,38 @@ PEERS: Final[tuple[tuple[System, Limits], ...]] = (
 )
 
 
+AT_LEAST: Final[Limits] = ((1, 1), (1, 1), (1, 1))
+# The WebSocket dialects against a bare picows echo: one waiting for the other to wake up has no floor.
+ECHO_LIMITS: Final[Limits] = ((0, 1), (0.8, 1), (0.6, 1))
+ECHO_CONFIRMS: Final = ("ready", "write")
+
+
 def through(dialect: str, confirm: str) -> System:
     return System(dialect, confirm, dialect, servers.penstock(confirm, dialect))
 
 
 def rows() -> Iterator[Row]:
-    """Every row, ours measured through `deferred`; then `pinpriq` against `deferred`, in messages a second."""
+    """Every row, ours measured through `deferred`; then the other dialects."""
     deferred = {confirm: through("deferred", confirm) for confirm in CONFIRMS}
     for peer, limits in PEERS:
-        for shape, (floor, goal) in zip(SHAPES, limits, strict=True):
-            yield Row(shape, deferred[peer.durability], peer, floor, goal)
+        yield from against(deferred[peer.durability], peer, limits)
     for confirm in CONFIRMS:
-        pinpriq = through("pinpriq", confirm)
-        for shape in SHAPES:
-            yield Row(shape, pinpriq, deferred[confirm], 1.0, 1.0, "messages")
+        yield from against(through("pinpriq", confirm), deferred[confirm], AT_LEAST, "messages")
+    for confirm in ECHO_CONFIRMS:
+        yield from over_websocket(confirm)
+
+
+def over_websocket(confirm: str) -> Iterator[Row]:
+    """`glovebox` says in every request at which stage it wants its answer."""
+    server = servers.penstock(confirm, "glovebox")
+    glovebox = System("glovebox", confirm, f"glovebox:{confirm}", server)
+    bincode = System("glovebox bincode", confirm, f"bincode:{confirm}", server)
+    for ours in (through("etzel", confirm), glovebox):
+        peer = System("picows echo", confirm, ours.tongue, servers.echo(ours.name))
+        yield from against(ours, peer, ECHO_LIMITS)
+    yield from against(bincode, glovebox, AT_LEAST)
+
+
+def against(ours: System, peer: System, limits: Limits, unit: str = "rate") -> Iterator[Row]:
+    for shape, (floor, goal) in zip(SHAPES, limits, strict=True):
+        yield Row(shape, ours, peer, floor, goal, unit)

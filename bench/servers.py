@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.compiled import ROOT
 from harness.server import serving
 
 START_S = 60.0
@@ -64,12 +66,21 @@ def nats(directory: Path) -> AbstractContextManager[Running]:
     return started(directory, lambda port: ["nats-server", "-p", str(port), *flags])
 
 
+def echo(dialect: str) -> Start:
+    """It keeps no files, and is found from here."""
+
+    def start(directory: Path) -> AbstractContextManager[Running]:
+        return started(directory, lambda port: [sys.executable, "-m", "bench.echo", dialect, str(port)], ROOT)
+
+    return start
+
+
 @contextlib.contextmanager
-def started(directory: Path, command: Callable[[int], list[str]]) -> Iterator[Running]:
-    """A program told its port, once it listens there."""
+def started(directory: Path, command: Callable[[int], list[str]], within: Path | None = None) -> Iterator[Running]:
+    """A program told its port, once it listens there; its log is in the directory."""
     port = free_port()
     with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(command(port), stdout=log, stderr=log, cwd=directory)
+        process = subprocess.Popen(command(port), stdout=log, stderr=log, cwd=within or directory)
     try:
         wait_for(port, process, directory / "log")
         yield Running(process.pid, port)

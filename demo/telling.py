@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.panel import Panel
+from rich.table import Table
 
 console = Console(width=110, soft_wrap=True)
+ALL = "all"
+PATIENCE_S = 90.0  # for slow machines; nothing here takes ten seconds on others
+LOOK_S = 0.05
 
 
 class Story:
@@ -36,10 +44,28 @@ class Story:
             raise SystemExit(1)
         console.print(f"   [green]✓[/] {what}")
 
-    def command(self, data: Path, *words: str) -> str:
+    async def wait(self, what: str, holds: Callable[[], bool]) -> None:
+        """A check that may take its time."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not holds() and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_S)
+        self.check(what, holds())
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """The first column is text, the others are numbers. A row of `all` sums up those above it."""
+        table = Table(columns[0], box=box.SIMPLE_HEAD, padding=(0, 1))
+        for name in columns[1:]:
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in rows:
+            if row[0] == ALL:
+                table.add_section()
+            table.add_row(*map(str, row))
+        console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+    async def command(self, data: Path, *words: str) -> str:
         """Runs `penstock …` as anybody would, and shows what it prints."""
         console.print(f"   [dim]$ penstock {shlex.join(words)}[/]")
-        done = penstock(data, *words)
+        done = await penstock(data, *words)
         for line in (done.stdout + done.stderr).rstrip().splitlines():
             console.print(f"   {line}", markup=False, highlight=False)
         if done.returncode != 0:
@@ -50,6 +76,10 @@ class Story:
         console.print(Panel(f"Told in {time.monotonic() - self._start:.0f} s. Nothing was lost.", style="bold green"))
 
 
-def penstock(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
+async def penstock(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """On a thread: the actors go on meanwhile."""
     command = [sys.executable, "-m", "penstock.cli.main", *words, "--data", str(data)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "130"})
+    environment = os.environ | {"COLUMNS": "130"}
+    return await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, check=False, env=environment
+    )

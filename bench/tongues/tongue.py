@@ -45,15 +45,15 @@ class Tongue:
         raise NotImplementedError
 
 
-class LineTongue(Tongue):
-    """A protocol of lines, where each operation's answer has a fixed number of them and a known beginning."""
+class StepTongue(Tongue):
+    """Publish, reserve and finish by turns, where each operation's answer has a fixed size and a known beginning."""
 
-    def __init__(self, number: i64, in_flight: i64, lines: list[int], starts: list[bytes]) -> None:
+    def __init__(self, number: i64, in_flight: i64, sizes: list[int], starts: list[bytes]) -> None:
         super().__init__(number, in_flight)
-        self._lines: list[int] = lines
+        self._sizes: list[int] = sizes
         self._starts: list[bytes] = starts
         self._step: i64 = FINISH
-        self._each: i64 = 1  # lines of one answer in this turn
+        self._each: i64 = 1  # size of one answer in this turn
         self._seen: i64 = 0
         self._fresh: bool = True  # nothing of this turn's answers has come
         self._chunks: list[bytes] = []
@@ -71,7 +71,7 @@ class LineTongue(Tongue):
 
     def _begin(self, step: i64) -> None:
         self._step = step
-        self._each = self._lines[step]
+        self._each = self._sizes[step]
         self._seen = 0
         self._fresh = True
         self._chunks = []
@@ -81,10 +81,14 @@ class LineTongue(Tongue):
             raise UnexpectedAnswer(data[:200])
         self._fresh = False
         before = self._seen // self._each
-        self._seen += data.count(b"\n")
+        self._seen += self.size(data)
         if self._step == RESERVE:
             self._chunks.append(data)
         return self._seen // self._each - before
+
+    def size(self, data: bytes) -> i64:
+        """In bytes, or in what a protocol counts instead."""
+        return len(data)
 
     def publish(self) -> bytes:
         raise NotImplementedError
@@ -95,6 +99,13 @@ class LineTongue(Tongue):
     def finish(self, given: bytes) -> bytes:
         """The finishes of what these answers to the reserves hold."""
         raise NotImplementedError
+
+
+class LineTongue(StepTongue):
+    """A protocol of lines: an answer's size is how many it has."""
+
+    def size(self, data: bytes) -> i64:
+        return data.count(b"\n")
 
 
 def slices(given: bytes, count: i64, start: i64, end: i64) -> list[bytes]:

@@ -34,6 +34,13 @@ def test_deferred_and_pinpriq_stand_against_the_peers_that_are_installed() -> No
         assert re.search(rf"{peer}.*  4 x 100 +{NUMBER} +{NUMBER} ", told), told
 
 
+def test_the_websocket_dialects_stand_against_a_bare_echo_and_bincode_against_json() -> None:
+    told = bench("--rows", "write", "--peers", "etzel,glovebox")
+    for pair in ("etzel ÷ picows echo", "glovebox ÷ picows echo", "glovebox bincode ÷ glovebox"):
+        for shape in ("1 x 1", "50 x 1", "4 x 100"):
+            assert re.search(rf"{pair} +{shape} +{NUMBER} +{NUMBER} ", told), told
+
+
 def test_a_backlog_is_weighed_and_loaded() -> None:
     told = bench("backlog")
     for title in ("resident MB", "kill -9", "clean stop", "ready messages", "delayed messages", "queues, all used"):

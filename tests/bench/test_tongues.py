@@ -6,9 +6,11 @@ import struct
 
 import pytest
 
+from bench.tongues import frames
 from bench.tongues.amqp import frame, method
 from bench.tongues.table import tongue
 from bench.tongues.tongue import BODY, Tongue, UnexpectedAnswer
+from penstock.codecs.websocket import BINARY, TEXT, FrameReader
 
 PINPRIQ = struct.pack(">HHHq", 1, 8, 256, 7) + BODY
 CONTENT = frame(2, 1, struct.pack(">HHQHB", 60, 0, 256, 0x1000, 2)) + frame(3, 1, BODY)
@@ -38,9 +40,44 @@ def rsmq_message(member: bytes) -> bytes:
     return b"*4\r\n$32\r\n%s\r\n$256\r\n%s\r\n:1\r\n$13\r\n1700000000000\r\n" % (member, BODY)
 
 
+def text(payload: bytes) -> bytes:
+    """A frame from a server."""
+    return frames.answered(frames.TEXT, len(payload)) + payload
+
+
+def binary(payload: bytes) -> bytes:
+    return frames.answered(frames.BINARY, len(payload)) + payload
+
+
+def etzel_message(uid: bytes) -> bytes:
+    return text(b'{"cmd":"msg","qname":"q","uid":"%s","error_count":0,"msg":"%s"}' % (uid, BODY))
+
+
+def etzel_done(uid: bytes) -> bytes:
+    return text(b'{"cmd":"okack","uid":"%s","qname":"q"}' % uid)
+
+
+def glovebox_message(shard: int, sequence: int) -> bytes:
+    place = b'"shard":%d,"sequence":%d' % (shard, sequence)
+    return text(b'{"type":"message","label":5,%s,"body":"%s","finished":false}' % (place, BODY))
+
+
+def glovebox_notice(stage: bytes) -> bytes:
+    return text(b'{"type":"notice","label":5,"notice":"%s"}' % stage)
+
+
+def bincode_message(shard: int, sequence: int) -> bytes:
+    return binary(struct.pack("<IIQIQQ256sB", 0, 0, 5, shard, sequence, len(BODY), BODY, 0))
+
+
+def bincode_notice(stage: int) -> bytes:
+    return binary(struct.pack("<IIQI", 0, 1, 5, stage))
+
+
 SENT = b"+OK\r\n" + b"+QUEUED\r\n" * 3 + b"*3\r\n:1\r\n:1\r\n:1\r\n"
 DELETED = b"+OK\r\n" + b"+QUEUED\r\n" * 2 + b"*2\r\n:1\r\n:3\r\n"
 ONE, TWO = b"1" * 32, b"2" * 32
+UID_ONE, UID_TWO = b"etzl1111111111", b"etzl2222222222"
 
 # The answers to two requests in each turn, and what the turn behind the reserves must hold.
 CONVERSATIONS: dict[str, tuple[list[bytes], list[bytes]]] = {
@@ -64,8 +101,27 @@ CONVERSATIONS: dict[str, tuple[list[bytes], list[bytes]]] = {
         [confirmed(2) + confirmed(1), got(1) + got(2), confirmed(4, 1)],
         [method(1, 60, 80, struct.pack(">QB", 1, 0)) + method(1, 60, 80, struct.pack(">QB", 2, 0)), BODY],
     ),
+    "etzel": (
+        [text(b'{"cmd":"ok"}') * 2, etzel_message(UID_ONE) + etzel_message(UID_TWO), etzel_done(UID_ONE) * 2],
+        [frames.asked(frames.TEXT, b'{"cmd":"ACK","qname":"q","uid":"%s"}' % uid) for uid in (UID_ONE, UID_TWO)],
+    ),
+    "glovebox:write": (
+        [
+            glovebox_notice(b"write") * 2,
+            glovebox_message(7, 123) + glovebox_message(89, 4),
+            glovebox_notice(b"finish") * 2,
+        ],
+        [b'"response":"write","shard":7,"sequence":123}', b'"response":"write","shard":89,"sequence":4}'],
+    ),
+    "bincode:write": (
+        [bincode_notice(1) * 2, bincode_message(7, 123) + bincode_message(89, 4), bincode_notice(4) * 2],
+        [struct.pack("<QIBQBI", sequence, shard, 1, 5, 1, 1) for shard, sequence in ((7, 123), (89, 4))],
+    ),
     "pinpriq": ([PINPRIQ * 2, PINPRIQ * 2, PINPRIQ * 2], [BODY]),
 }
+
+
+WEBSOCKET = ("etzel", "glovebox:write", "bincode:write")
 
 
 def heard(spoken: Tongue, answer: bytes, cut: int) -> int:
@@ -83,7 +139,7 @@ def test_every_answer_is_counted_once_however_it_is_cut(name: str, cut: int) -> 
     assert all(part in said for part in expected)
 
 
-@pytest.mark.parametrize("name", ["deferred", "beanstalkd", "rsmq", "nats", "pinpriq"])
+@pytest.mark.parametrize("name", ["deferred", "beanstalkd", "rsmq", "nats", "pinpriq", *WEBSOCKET])
 def test_an_error_is_never_counted_as_an_answer(name: str) -> None:
     spoken = tongue(name, 0, 1, 1)
     spoken.say()
@@ -119,3 +175,14 @@ def test_nats_asks_whether_anybody_is_there_and_it_is_no_answer() -> None:
 def test_pinpriq_pops_the_queues_it_pushed_to_in_turn() -> None:
     said = tongue("pinpriq", 0, 3, 2).say()
     assert [said.count(name) for name in (b"q000000", b"q000001")] == [2, 4]
+
+
+@pytest.mark.parametrize("length", [0, 125, 126, 65_535])
+def test_a_frame_says_how_long_it_is_and_masks_with_zeros(length: int) -> None:
+    """The server's own reader takes it, and gives the same bytes."""
+    reader = FrameReader(1 << 20, True)
+    reader.feed(frames.asked(frames.TEXT, b"x" * length))
+    assert (reader.take(), reader.payload) == (TEXT, b"x" * length)
+    reader = FrameReader(1 << 20, False)
+    reader.feed(frames.answered(frames.BINARY, length) + b"x" * length)
+    assert (reader.take(), reader.payload) == (BINARY, b"x" * length)

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from librt.strings import BytesWriter
 
-from penstock.codecs.bincode import U32_MAX, U64_MAX, Reader, write_bytes, write_u32, write_u64
+from penstock.codecs.bincode import U32_MAX, Reader, is_u64, write_bytes, write_u32, write_u64
+
+U64_MAX = (1 << 64) - 1
 
 # How each kind is read, and its layout in the plainest way.
 KINDS: dict[str, tuple[Callable[[Reader], Any], Callable[[Any], bytes]]] = {
@@ -115,3 +117,10 @@ def test_what_is_written_is_read(small: int, large: int, data: bytes) -> None:
     write_u64(out, large)
     write_bytes(out, data)
     assert out.getvalue() == laid_out([("u32", small), ("u64", large), ("blob", data)])
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(-1, False), (0, True), (1 << 62, True), (U64_MAX, True), (1 << 64, False)]
+)
+def test_sixty_four_bits_hold_no_more(value: int, fits: bool) -> None:
+    assert is_u64(value) is fits

@@ -15,6 +15,7 @@ from tests.dialects.websocket_model import CLOSE, PONG, TEXT, WebSocketModel, fr
 START_US = 1_700_000_000_000_000
 NEVER_US = 1 << 60
 LONGEST_S = 3_153_600_000
+DEDUP_US = 60 * 1_000_000
 DELAY_MAX_US = 315_360_000 * 1_000_000
 BAD_REQUEST = {"type": "error", "label": 0, "code": "BadRequest", "key": "not a request"}
 DURABLE = STAGES[:3]
@@ -51,6 +52,7 @@ class Waiter:
 @dataclass
 class Queue:
     attempts: int = 0
+    known: dict[str, tuple[Place, int]] = field(default_factory=dict)  # dedup ids, and when they were published
     waiters: list[Waiter] = field(default_factory=list)
 
 
@@ -179,22 +181,32 @@ class Model(WebSocketModel):
         drafts = asked["messages"]
         if drafts and not asked.get("create", True) and self._unknown(asked):
             return
-        delays = [us(draft["delay"]) if "delay" in draft else 0 for draft in drafts]
-        ttls = [us(draft["ttl"]) if "ttl" in draft else 0 for draft in drafts]
-        if any(delay > DELAY_MAX_US for delay in delays) or NEVER_US in ttls:
+        if any(self._twin(asked, draft) is None and is_out_of_range(draft) for draft in drafts):
             self._error(asked, "BadRequest", "out of range")
             return
-        shown = []
-        for draft, delay_us, ttl_us in zip(drafts, delays, ttls, strict=True):
-            self._queues.setdefault(asked["queue"], Queue())
+        shown = [self._publish_one(asked, draft) for draft in drafts]
+        self.answers.append({"type": "published", "label": asked["label"], "messages": shown})
+
+    def _publish_one(self, asked: Asked, draft: Asked) -> object:
+        queue = self._queues.setdefault(asked["queue"], Queue())
+        place = self._twin(asked, draft)
+        duplicate = place is not None
+        if place is None:
             one = self._enter(asked["queue"], bytes_of(draft, "body") or b"")
             one.priority, one.key = draft.get("priority", 0), bytes_of(draft, "key")
-            one.ready_us += delay_us
-            one.expires_us = self.now_us + ttl_us if ttl_us else NEVER_US
-            shard, sequence = self._place(one)
-            shown.append({"shard": shard, "sequence": sequence, "duplicate": False})
+            one.ready_us += us(draft.get("delay", 0))
+            one.expires_us = self.now_us + us(draft["ttl"]) if us(draft.get("ttl", 0)) else NEVER_US
+            place = self._place(one)
+            if draft.get("dedup_id"):
+                queue.known[draft["dedup_id"]] = place, self.now_us
             self._serve(one.queue)
-        self.answers.append({"type": "published", "label": asked["label"], "messages": shown})
+        return {"shard": place[0], "sequence": place[1], "duplicate": duplicate}
+
+    def _twin(self, asked: Asked, draft: Asked) -> Place | None:
+        """The message that was published under the same dedup id a short time ago."""
+        queue = self._queues.get(asked["queue"], Queue())
+        place, at_us = queue.known.get(draft.get("dedup_id", ""), (None, 0))
+        return place if self.now_us - at_us < DEDUP_US else None
 
     def _enter(self, queue: str, body: bytes) -> Held:
         one = Held(self._published, queue, body, 0, self.now_us, self.now_us)
@@ -343,6 +355,10 @@ def us(seconds: float) -> int:
     if seconds >= LONGEST_S:
         return NEVER_US
     return int(seconds * 1_000_000 + 0.5) if seconds > 0 else 0
+
+
+def is_out_of_range(draft: Asked) -> bool:
+    return us(draft.get("delay", 0)) > DELAY_MAX_US or us(draft.get("ttl", 0)) == NEVER_US
 
 
 def waits_us(asked: Asked) -> int:

@@ -12,7 +12,6 @@ from librt.strings import BytesWriter, read_f32_le, read_i16_le, read_i32_le, re
 from mypy_extensions import i32, i64
 
 U32_MAX: Final = (1 << 32) - 1
-U64_MAX: Final = (1 << 64) - 1
 _MASK_32: Final[i64] = 0xFFFF_FFFF
 _SIGN_64: Final = 1 << 63
 
@@ -98,12 +97,17 @@ class Reader:
         return at
 
 
+def is_u64(value: int) -> bool:
+    """A shift, for the largest of them is more than a small integer: to compare with that is slow."""
+    return value >> 64 == 0
+
+
 def write_u32(out: BytesWriter, value: i64) -> None:
     write_i32_le(out, i32(value if value < 1 << 31 else value - (1 << 32)))
 
 
 def write_u64(out: BytesWriter, value: int) -> None:
-    write_i64_le(out, value if value < _SIGN_64 else value - 2 * _SIGN_64)
+    write_i64_le(out, value if value >> 63 == 0 else value - 2 * _SIGN_64)
 
 
 def write_bytes(out: BytesWriter, value: bytes) -> None:

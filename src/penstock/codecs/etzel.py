@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from mypy_extensions import i64
 
-from penstock.codecs.etzel_shapes import DECODER, LENIENT, Ack, Pub, Request
+from penstock.codecs.etzel_shapes import ACK, DECODER, LENIENT, PUB, Pub, Request
 from penstock.codecs.ids import ID_CHARACTERS, Ids
 from penstock.codecs.strict import is_sound
 from penstock.model.limits import SECOND_US
@@ -31,6 +31,8 @@ _EXPIRES_BYTES: Final[i64] = len(',"expires":0')
 _TIMEOUT_BYTES: Final[i64] = len(',"timeout":0')
 _MEMBER_BYTES_MIN: Final[i64] = len(',"msg":""')
 
+_DECODE: Final = DECODER.decode
+_ENCODE: Final = msgspec.json.Encoder().encode
 _NUMERIC: Final = re.compile(r"-?[0-9]+")
 _DIGITS_MAX: Final = 20
 
@@ -38,7 +40,7 @@ _DIGITS_MAX: Final = 20
 def request_of(payload: bytes) -> Request | None:
     """None: it is no request."""
     try:
-        request: Request = DECODER.decode(payload)
+        request: Request = _DECODE(payload)
     except (ValueError, RecursionError):
         return _lenient(payload)
     # All that is in it is known, so it can only be a key that is said twice.
@@ -57,7 +59,7 @@ def _lenient(payload: bytes) -> Request | None:
 
 def least_length(request: Request) -> i64:
     """Bytes that such a request has at least: each name, number and character once, and nothing between them."""
-    if isinstance(request, Pub):
+    if request.kind == PUB:
         said = request.msg
         body: i64 = len(said) if isinstance(said, str) else 0
         numbers: i64 = 0
@@ -68,20 +70,20 @@ def least_length(request: Request) -> i64:
         if isinstance(request.timeout, int):
             numbers += _TIMEOUT_BYTES
         return _PUB_BYTES + len(request.qname) + body + numbers
-    if isinstance(request, Ack):
+    if request.kind == ACK:
         return _ACK_BYTES + len(request.qname) + len(request.uid)
     return _FET_BYTES + len(request.qname)
 
 
 def members(request: Request) -> i64:
     """How many members of the object were understood."""
-    if isinstance(request, Pub):
+    if request.kind == PUB:
         said: i64 = 2
         for value in (request.msg, request.message, request.delay, request.expires, request.timeout):
             if value is not UNSET:
                 said += 1
         return said
-    return 3 if isinstance(request, Ack) else 2
+    return 3 if request.kind == ACK else 2
 
 
 def body_of(request: Pub) -> bytes | None:
@@ -104,15 +106,15 @@ def duration_us(said: int | str | UnsetType, least_s: int, most_s: int) -> i64:
 
 
 def quoted(text: str) -> bytes:
-    return msgspec.json.encode(text)
+    return _ENCODE(text)
 
 
 def body_shown(body: bytes) -> bytes:
     """A text, or, where it is none, an array of byte values."""
     try:
-        return msgspec.json.encode(body.decode())
+        return _ENCODE(body.decode())
     except UnicodeDecodeError:
-        return msgspec.json.encode(list(body))
+        return _ENCODE(list(body))
 
 
 def uid(ids: Ids, seq: i64) -> bytes:

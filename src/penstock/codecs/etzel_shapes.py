@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -15,12 +15,21 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 Body = str | list[Annotated[int, Meta(ge=0, le=255)]] | UnsetType
 Number = int | str | UnsetType
 
+# The kinds: to compare two numbers is cheaper than to ask what a struct is an instance of.
+SUB: Final = 0
+PUB: Final = 1
+FET: Final = 2
+ACK: Final = 3
+ISLP: Final = 4
+
 
 class Sub(Struct, tag_field="cmd", tag="SUB", forbid_unknown_fields=True):
+    kind: ClassVar[Literal[0]] = SUB
     qname: str
 
 
 class Pub(Struct, tag_field="cmd", tag="PUB", forbid_unknown_fields=True):
+    kind: ClassVar[Literal[1]] = PUB
     qname: str
     msg: Body = UNSET
     message: Body = UNSET
@@ -30,10 +39,12 @@ class Pub(Struct, tag_field="cmd", tag="PUB", forbid_unknown_fields=True):
 
 
 class Fet(Struct, tag_field="cmd", tag="FET", forbid_unknown_fields=True):
+    kind: ClassVar[Literal[2]] = FET
     qname: str
 
 
 class Ack(Struct, tag_field="cmd", tag="ACK", forbid_unknown_fields=True):
+    kind: ClassVar[Literal[3]] = ACK
     qname: str
     uid: str
 
@@ -43,6 +54,7 @@ class Del(Ack, tag_field="cmd", tag="DEL", forbid_unknown_fields=True):
 
 
 class Islp(Struct, tag_field="cmd", tag="ISLP", forbid_unknown_fields=True):
+    kind: ClassVar[Literal[4]] = ISLP
     qname: str
 
 

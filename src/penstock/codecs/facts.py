@@ -104,9 +104,9 @@ class FactBatch:
         heap.write(message.body)
         extra_bytes: i64 = 0
         if message.origin is not None:
-            extra = encode_origin(message.origin)
-            extra_bytes = len(extra)
-            heap.write(extra)
+            extra_bytes = -len(heap)
+            write_origin(heap, message.origin)
+            extra_bytes += len(heap)
         self._record(
             facts.PUBLISHED | flags << 8 | i64(message.dialect) << 16 | message.queue_id << 32,
             message.order,
@@ -210,9 +210,8 @@ def read_facts(payload: bytes, count: int, heap_bytes: int, first: int, at_us: i
     return found
 
 
-def encode_origin(origin: Origin) -> bytes:
+def write_origin(out: BytesWriter, origin: Origin) -> None:
     """Only what is said; of texts the empty one is said only where it is a name."""
-    out = BytesWriter()
     _write_text(out, _DEDUP_ID, origin.dedup_id)
     _write_text(out, _FOREIGN_ID, origin.foreign_id)
     _write_text(out, _TRACE, origin.trace)
@@ -228,7 +227,6 @@ def encode_origin(origin: Origin) -> bytes:
         out.write(origin.dead_from)
     _write_number(out, _DELIVERIES, origin.deliveries)
     _write_number(out, _FIRST_LEASED, origin.first_leased_us)
-    return out.getvalue()
 
 
 def _write_text(out: BytesWriter, tag: i64, value: bytes) -> None:
@@ -241,7 +239,7 @@ def _write_number(out: BytesWriter, tag: i64, value: int) -> None:
     """Signed or, above what that holds, unsigned: the reader of the tag knows which."""
     if value:
         _write_extra(out, tag, 8)
-        write_i64_le(out, value if value < _SIGN else value - 2 * _SIGN)
+        write_i64_le(out, value if value >> 63 <= 0 else value - 2 * _SIGN)
 
 
 def _write_extra(out: BytesWriter, tag: i64, length: i64) -> None:

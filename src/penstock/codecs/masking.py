@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from librt.strings import BytesWriter, read_i64_le, write_i64_le
+from librt.strings import BytesWriter, read_i32_le, read_i64_le, write_i64_le
 from mypy_extensions import i64
 
 _COMPILED: Final = not __file__.endswith(".py")
@@ -18,7 +18,8 @@ def masked(data: bytes, at: i64, length: i64, mask: bytes) -> bytes:
 
 def in_words(data: bytes, at: i64, length: i64, mask: bytes) -> bytes:
     """Eight bytes a step: a twentieth of a nanosecond a byte where it is compiled, and slow where it is not."""
-    word: i64 = read_i64_le(mask + mask, 0)
+    half = i64(read_i32_le(mask, 0))
+    word: i64 = half << 32 | half & 0xFFFF_FFFF
     out = BytesWriter()
     end: i64 = at + length
     while at + 8 <= end:

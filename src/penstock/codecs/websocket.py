@@ -42,7 +42,7 @@ _LENGTH_16: Final[i64] = 126
 _LENGTH_64: Final[i64] = 127
 _CONTROL: Final[i64] = 0x08
 _CONTROL_MAX: Final[i64] = 125
-_KNOWN: Final = frozenset((CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG))
+_KNOWN: Final[i64] = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 8 | 1 << 9 | 1 << 10  # a bit for each opcode
 
 
 class FrameReader:
@@ -131,7 +131,7 @@ class FrameReader:
 
     def _unlawful(self, first: i64, second: i64, length: i64) -> bool:
         opcode: i64 = first & _OPCODE
-        if first & _RESERVED != 0 or opcode not in _KNOWN or (second & _MASKED != 0) != self._from_client:
+        if first & _RESERVED != 0 or _KNOWN >> opcode & 1 == 0 or (second & _MASKED != 0) != self._from_client:
             return True
         if opcode & _CONTROL != 0:
             return first & _FIN == 0 or length > _CONTROL_MAX

@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from penstock import __version__
 from penstock.codecs import etzel, websocket
-from penstock.codecs.etzel_shapes import Ack, Fet, Pub, Sub
+from penstock.codecs.etzel_shapes import ACK, FET, PUB, SUB, Pub
 from penstock.dialects.context import Context
 from penstock.dialects.websocket import WebSocketSession
 from penstock.model import codes
@@ -69,7 +69,6 @@ _ACK: Final[i64] = 3
 _HOW_BITS: Final[i64] = 2
 _HOW_MASK: Final[i64] = 3
 
-_PUBLISHING: Final = Publishing()
 _RESERVING: Final = Reserving()
 
 # A message, around what is its own.
@@ -80,14 +79,26 @@ _BODY: Final = b',"msg":'
 _FIXED_BYTES: Final[i64] = len(_MSG + _UID + _COUNT + _BODY) + etzel.UID_BYTES - len(etzel.UID_MARK) + 1
 
 
+class Name:
+    """A queue's name in the forms that are needed of it."""
+
+    __slots__ = ("ending", "queue", "quoted", "said")
+
+    def __init__(self, said: str) -> None:
+        self.said: str = said
+        self.queue: bytes = said.encode()
+        self.quoted: bytes = etzel.quoted(said)
+        self.ending: bytes = b',"qname":' + self.quoted + b"}"  # of most answers
+
+
 class Place:
     """What one connection has said of one queue."""
 
-    __slots__ = ("asleep", "name", "queue", "subscribed", "turn")
+    __slots__ = ("asleep", "ending", "queue", "subscribed", "turn")
 
-    def __init__(self, queue: bytes, name: bytes) -> None:
-        self.queue: bytes = queue
-        self.name: bytes = name  # as it is said
+    def __init__(self, name: Name) -> None:
+        self.queue: bytes = name.queue
+        self.ending: bytes = name.ending
         self.subscribed: bool = False
         self.asleep: bool = False
         self.turn: i64 = 0  # of the last request that the wake-up must not overtake
@@ -101,6 +112,8 @@ class EtzelSession(WebSocketSession):
         self._said: dict[int, bytes] = {}  # by turn: the queue of a FET, the whole answer of an ACK
         self._places: list[Place] = []  # the number of one is the token of its wake-up
         self._by_queue: dict[bytes, int] = {}
+        self._name: Name = Name("")  # the last that was said: most say the same again and again
+        self._publishing: Publishing = Publishing()  # and how they last published
 
     # -- the connection's side
 
@@ -126,16 +139,24 @@ class EtzelSession(WebSocketSession):
         request = etzel.request_of(payload)
         if request is None:
             self.say(turn, BAD_REQUEST)
-        elif isinstance(request, Pub):
+        elif request.kind == PUB:
             self._publish(turn, request)
-        elif isinstance(request, Fet):
-            self._fetch(turn, request.qname)
-        elif isinstance(request, Ack):
-            self._acknowledge(turn, request.qname, request.uid)
-        elif isinstance(request, Sub):
-            self._subscribe(turn, request.qname)
+        elif request.kind == FET:
+            self._fetch(turn, self._named(request.qname))
+        elif request.kind == ACK:
+            self._acknowledge(turn, self._named(request.qname), request.uid)
+        elif request.kind == SUB:
+            self._subscribe(turn, self._named(request.qname))
         else:
-            self._sleep(turn, request.qname)
+            self._sleep(turn, self._named(request.qname))
+
+    def _named(self, said: str) -> Name:
+        name = self._name
+        if said != name.said:
+            name = Name(said)
+            if len(name.queue) <= QUEUE_NAME_MAX:
+                self._name = name
+        return name
 
     def _publish(self, turn: i64, request: Pub) -> None:
         body = etzel.body_of(request)
@@ -147,43 +168,41 @@ class EtzelSession(WebSocketSession):
         elif etzel.OUT_OF_RANGE in (delay_us, ttl_us, lease_us):
             self.say(turn, _out_of_range(delay_us, ttl_us))
         else:
-            options = _PUBLISHING
-            if ttl_us >= 0 or lease_us >= 0:
-                options = Publishing(ttl_us=ttl_us, lease_us=lease_us)
+            options = self._publishing
+            if ttl_us != options.ttl_us or lease_us != options.lease_us:
+                options = self._publishing = Publishing(ttl_us=ttl_us, lease_us=lease_us)
             context = self.context
-            token = turn << _HOW_BITS | _PUB
-            context.broker.publish(self, token, request.qname.encode(), body, delay_us, options, context.confirm)
+            queue = self._named(request.qname).queue
+            context.broker.publish(self, turn << _HOW_BITS | _PUB, queue, body, delay_us, options, context.confirm)
 
-    def _fetch(self, turn: i64, name: str) -> None:
+    def _fetch(self, turn: i64, name: Name) -> None:
         context = self.context
-        queue = name.encode()
-        self._said[turn] = etzel.quoted(name)
-        how = _FET_SUBSCRIBED if context.subscriptions.has(queue) else _FET
-        context.broker.reserve(self, turn << _HOW_BITS | how, queue, _RESERVING, context.confirm)
+        self._said[turn] = name.quoted
+        how = _FET_SUBSCRIBED if context.subscriptions.has(name.queue) else _FET
+        context.broker.reserve(self, turn << _HOW_BITS | how, name.queue, _RESERVING, context.confirm)
 
-    def _acknowledge(self, turn: i64, name: str, uid: str) -> None:
+    def _acknowledge(self, turn: i64, name: Name, uid: str) -> None:
         context = self.context
-        self._said[turn] = b'{"cmd":"okack","uid":' + etzel.quoted(uid) + b',"qname":' + etzel.quoted(name) + b"}"
+        self._said[turn] = b'{"cmd":"okack","uid":' + etzel.quoted(uid) + name.ending
         seq = etzel.uid_seq(context.ids, uid)
-        token = turn << _HOW_BITS | _ACK
-        context.broker.finish(self, token, name.encode(), seq, ANY_LIVE, 0, context.confirm)
+        context.broker.finish(self, turn << _HOW_BITS | _ACK, name.queue, seq, ANY_LIVE, 0, context.confirm)
 
-    def _subscribe(self, turn: i64, name: str) -> None:
+    def _subscribe(self, turn: i64, name: Name) -> None:
         number = self._place(turn, name)
         if number >= 0:
             place = self._places[number]
-            self.answer_frame(turn, b'{"cmd":"oksub","qname":' + place.name + b"}")
+            self.answer_frame(turn, b'{"cmd":"oksub"' + place.ending)
             if not place.subscribed:
                 place.subscribed = True
                 if not self.ended:
                     self.context.subscriptions.add(place.queue)
                 self._wait(number, turn)
 
-    def _sleep(self, turn: i64, name: str) -> None:
+    def _sleep(self, turn: i64, name: Name) -> None:
         number = self._place(turn, name)
         if number >= 0:
             place = self._places[number]
-            self.answer_frame(turn, b'{"cmd":"okslp","qname":' + place.name + b"}")
+            self.answer_frame(turn, b'{"cmd":"okslp"' + place.ending)
             if place.asleep:
                 place.turn = turn
             else:
@@ -198,9 +217,9 @@ class EtzelSession(WebSocketSession):
             if not self.ended:
                 self.context.broker.wait(self, number, place.queue)
 
-    def _place(self, turn: i64, name: str) -> i64:
+    def _place(self, turn: i64, name: Name) -> i64:
         """The number of the place for that queue, made if need be; -1: refused, and said so."""
-        queue = name.encode()
+        queue = name.queue
         found = self._by_queue.get(queue)
         if found is not None:
             return found
@@ -211,7 +230,7 @@ class EtzelSession(WebSocketSession):
             self.say(turn, FULL)
             return -1
         number: i64 = len(self._places)
-        self._places.append(Place(queue, etzel.quoted(name)))
+        self._places.append(Place(name))
         self._by_queue[queue] = number
         return number
 
@@ -254,7 +273,7 @@ class EtzelSession(WebSocketSession):
     def woken(self, token: i64) -> None:
         place = self._places[token]
         place.asleep = False
-        websocket.write_frame(self.behind(place.turn), websocket.TEXT, b'{"cmd":"awk","qname":' + place.name + b"}")
+        websocket.write_frame(self.behind(place.turn), websocket.TEXT, b'{"cmd":"awk"' + place.ending)
 
 
 def _out_of_range(delay_us: i64, ttl_us: i64) -> bytes:

@@ -10,7 +10,8 @@ from mypy_extensions import i64
 
 from penstock.codecs.bincode import Reader
 from penstock.dialects.glovebox_asking import UNLABELLED, AskingSession
-from penstock.dialects.glovebox_json import BAD_FRAME, us
+from penstock.dialects.glovebox_json import BAD_FRAME
+from penstock.dialects.glovebox_reading import us
 from penstock.dialects.glovebox_words import BAD_REQUEST
 from penstock.model import stages
 

@@ -30,6 +30,14 @@ _ERROR: Final[i64] = 4
 _TAGS_BYTES: Final[i64] = 8  # version and tag
 _TAG_SHIFT: Final[i64] = 32  # the version, 0, comes first
 
+# A message, around what is its own.
+_LABEL: Final = b'{"type":"message","label":'
+_SHARD: Final = b',"shard":'
+_SEQUENCE: Final = b',"sequence":'
+_BODY: Final = b',"body":'
+_FIXED_BYTES: Final[i64] = len(_LABEL + _SHARD + _SEQUENCE + _BODY)
+_ENCODE: Final = msgspec.json.Encoder().encode
+
 _NOTICES: Final = [b',"notice":"' + stage.encode() + b'"}' for stage in STAGES]
 _FALSE: Final = b',"finished":false}'
 _TRUE: Final = b',"finished":true}'
@@ -72,10 +80,20 @@ class JsonWords(Words):
         self.text(b'{"type":"notice","label":' + decimal(label) + _NOTICES[stage])
 
     def message(self, label: int, pair: i64, body: bytes, finished: bool) -> None:
-        head = b'{"type":"message","label":' + decimal(label) + b',"shard":' + decimal(high(pair))
-        self.text(
-            head + b',"sequence":' + decimal(low(pair)) + b',"body":' + shown(body) + (_TRUE if finished else _FALSE)
-        )
+        said, shard, sequence, content = decimal(label), decimal(high(pair)), decimal(low(pair)), shown(body)
+        end = _TRUE if finished else _FALSE
+        out = self._out
+        own_bytes: i64 = len(said) + len(shard) + len(sequence) + len(content) + len(end)
+        websocket.write_head(out, websocket.TEXT, _FIXED_BYTES + own_bytes)
+        out.write(_LABEL)
+        out.write(said)
+        out.write(_SHARD)
+        out.write(shard)
+        out.write(_SEQUENCE)
+        out.write(sequence)
+        out.write(_BODY)
+        out.write(content)
+        out.write(end)
 
     def no_message(self, label: int) -> None:
         self.text(b'{"type":"nomessage","label":' + decimal(label) + b"}")
@@ -135,7 +153,7 @@ def decimal(number: int) -> bytes:
 
 
 def quoted(text: str) -> bytes:
-    return msgspec.json.encode(text)
+    return _ENCODE(text)
 
 
 def shown(body: bytes) -> bytes:
@@ -143,4 +161,4 @@ def shown(body: bytes) -> bytes:
     try:
         return quoted(body.decode())
     except UnicodeDecodeError:
-        return msgspec.json.encode(list(body))
+        return _ENCODE(list(body))

@@ -103,6 +103,7 @@ class FakeServer:
         self.port = 0
         self._next_id = FIRST_ID
         self._server: asyncio.Server | None = None
+        self._writers: list[asyncio.StreamWriter] = []
         self._changed = asyncio.Event()
 
     async def start(self) -> None:
@@ -110,10 +111,14 @@ class FakeServer:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Nobody listens any more, and every connection breaks."""
+        """Nobody listens any more, and every connection breaks; none is left to the garbage collector."""
         assert self._server is not None
         self._server.close()
         self.cut()
+        writers, self._writers = self._writers, []
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)
 
     @property
     def url(self) -> str:
@@ -127,6 +132,7 @@ class FakeServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = Line(self, reader, writer)
         self.lines.append(line)
+        self._writers.append(writer)
         try:
             await line.serve()
         except (OSError, asyncio.IncompleteReadError):

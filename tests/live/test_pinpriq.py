@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -167,19 +164,6 @@ def test_what_waits_for_room_comes_in_after_its_client_has_sent_its_end(
         assert sorted(popped(other, b"full", ROOM + 3)) == list(range(ROOM + 3))
         if leave is Packets.half_close:
             assert client.is_closed()
-
-
-# -- what the documents promise
-
-
-def test_the_first_packet_of_the_readme_gets_the_answer_that_stands_there(server: Server) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    [(program, answer)] = re.findall(r'^\$ python3 -c "(.+)"\n(.+)$', readme, re.MULTILINE)
-    program = program.replace("7070", str(server.ports["pinpriq"]))
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S, check=True
-    )
-    assert ran.stdout.strip() == answer
 
 
 def test_once_a_pop_behind_it_is_answered_a_push_survives_a_kill(data: Path) -> None:

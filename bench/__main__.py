@@ -55,6 +55,10 @@ def commands(table: list[Row]) -> set[str]:
     return {row.peer.command for row in table if row.peer.command}
 
 
+def libraries(table: list[Row]) -> set[str]:
+    return {row.peer.library for row in table if row.peer.library}
+
+
 def run_speed(bench: Bench, table: list[Row], rounds: int) -> tuple[Table, str]:
     results: Results = {}
     for number in range(rounds):
@@ -85,7 +89,7 @@ def run(asked: argparse.Namespace) -> int:
         progress(f"not installed: {', '.join(sorted(absent))}; Debian has packages of these names")
         return 2
     generator = compiled.place()
-    about = machine.told(commands(table), generator)
+    about = machine.told(commands(table), libraries(table), generator)
     print(about, flush=True)
     with contextlib.closing(NODE), tempfile.TemporaryDirectory(prefix="run-", dir=compiled.builds()) as directory:
         return measure(Bench(Path(directory), generator, asked.seconds), asked, table, about)

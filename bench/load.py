@@ -49,11 +49,13 @@ class Talk:
         self.tongue: Tongue = tongue
         self._waiting: i64 = 0
         self._said_ns: i64 = 0
+        self._within: bool = False  # an operation that takes more than one turn
 
     def say(self) -> None:
         requests = self.tongue.say()
         self._waiting = self.tongue.in_flight
-        self._said_ns = time.perf_counter_ns()
+        if not self._within:
+            self._said_ns = time.perf_counter_ns()
         self.sock.sendall(requests)
 
     def hear(self, meter: Meter) -> None:
@@ -62,9 +64,12 @@ class Talk:
         if not data:
             raise ConnectionError("the server closed the connection")
         answers = self.tongue.hear(data)
-        meter.operations += answers * self.tongue.operations()
-        meter.waits_ns.append(wait_ns)
-        meter.counts.append(answers)
+        operations = self.tongue.operations()
+        self._within = operations == 0
+        if operations:
+            meter.operations += answers * operations
+            meter.waits_ns.append(wait_ns)
+            meter.counts.append(answers)
         self._waiting -= answers
         if self._waiting == 0:
             self.say()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -12,13 +13,14 @@ from pathlib import Path
 from bench import compiled
 
 
-def told(packages: set[str], generator: Path) -> str:
+def told(packages: set[str], libraries: set[str], generator: Path) -> str:
     """One paragraph."""
     peers = ", ".join(f"{package} {version(package)}" for package in sorted(packages))
+    ours = "".join(f"; {library} {importlib.metadata.version(library)}" for library in sorted(libraries))
     return (
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {processor()}, {os.cpu_count()} cores; Linux {platform.release()}; "
         f"{filesystem(compiled.builds())}; Python {platform.python_version()}; load average {os.getloadavg()[0]:.2f} "
-        f"at the start; penstock {how(is_compiled())}, load generator {how(generator != compiled.ROOT)}"
+        f"at the start; penstock {how(is_compiled())}, load generator {how(generator != compiled.ROOT)}{ours}"
         + (f"; {peers}, from Debian." if peers else ".")
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bench import servers
@@ -31,6 +31,7 @@ class System:
     tongue: str
     start: Start
     command: str = ""  # what must be installed: a command in the Debian package of the same name
+    library: str = ""  # or what it is made of: one of our own environment
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,15 @@ PEERS: Final[tuple[tuple[System, Limits], ...]] = (
 
 
 AT_LEAST: Final[Limits] = ((1, 1), (1, 1), (1, 1))
-# The WebSocket dialects against a bare picows echo: one waiting for the other to wake up has no floor.
+# The WebSocket dialects against a bare echo. One connection has no floor: it is told how long both sides wait.
 ECHO_LIMITS: Final[Limits] = ((0, 1), (0.8, 1), (0.6, 1))
 ECHO_CONFIRMS: Final = ("ready", "write")
+# RSMQ without the lookups that every client of it sends, beside what it is: no floor, a goal to look at.
+BARE_LIMITS: Final[Limits] = ((0, 1), (0, 1.7), (0, 7))
+
+
+def bare(rsmq: System) -> System:
+    return replace(rsmq, name=rsmq.name.replace("RSMQ", "RSMQ without lookups"), tongue="rsmq bare")
 
 
 def through(dialect: str, confirm: str) -> System:
@@ -125,6 +132,8 @@ def rows() -> Iterator[Row]:
     deferred = {confirm: through("deferred", confirm) for confirm in CONFIRMS}
     for peer, limits in PEERS:
         yield from against(deferred[peer.durability], peer, limits)
+        if peer.tongue == "rsmq":
+            yield from against(deferred[peer.durability], bare(peer), BARE_LIMITS)
     for confirm in CONFIRMS:
         yield from against(through("pinpriq", confirm), deferred[confirm], AT_LEAST, "messages")
     for confirm in ECHO_CONFIRMS:
@@ -137,7 +146,7 @@ def over_websocket(confirm: str) -> Iterator[Row]:
     glovebox = System("glovebox", confirm, f"glovebox:{confirm}", server)
     bincode = System("glovebox bincode", confirm, f"bincode:{confirm}", server)
     for ours in (through("etzel", confirm), glovebox):
-        peer = System("picows echo", confirm, ours.tongue, servers.echo(ours.name))
+        peer = System("picows echo", confirm, ours.tongue, servers.echo(ours.name), library="picows")
         yield from against(ours, peer, ECHO_LIMITS)
     yield from against(bincode, glovebox, AT_LEAST)
 

@@ -1,6 +1,7 @@
 """RSMQ on a Redis: the commands its clients send, the receive as a script by its hash.
 
-A client's lookup of the queue's attributes before each of them is left out, in the peer's favour.
+Before a send and a receive every client looks up the queue's attributes and the server's time, and waits for them: no
+score can be told without. `Bare` leaves that out: what RSMQ would be with a client that knew both.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from bench.tongues.tongue import BODY, LineTongue, ask, slices
+from bench.tongues.tongue import BODY, RESERVE, LineTongue, UnexpectedAnswer, ask, slices
 
 # The receive of RSMQ: hide the first that is due, count it, and give id, body, count and time of the first receive.
 RECEIVE: Final = b"""
@@ -32,6 +33,17 @@ return {id, body, rc, redis.call("HGET", hash, id .. ":fr")}
 
 _MULTI: Final = b"*1\r\n$5\r\nMULTI\r\n"
 _EXEC: Final = b"*1\r\n$4\r\nEXEC\r\n"
+_CREATE: Final = (
+    b"*8\r\n$4\r\nHSET\r\n$8\r\nrsmq:q:Q\r\n"
+    b"$2\r\nvt\r\n$3\r\n600\r\n$5\r\ndelay\r\n$1\r\n0\r\n$7\r\nmaxsize\r\n$5\r\n65536\r\n"
+)
+_LOOKUP: Final = (
+    _MULTI
+    + b"*5\r\n$5\r\nHMGET\r\n$8\r\nrsmq:q:Q\r\n$2\r\nvt\r\n$5\r\ndelay\r\n$7\r\nmaxsize\r\n"
+    + b"*1\r\n$4\r\nTIME\r\n"
+    + _EXEC
+)
+_LOOKUP_LINES: Final[i64] = 16  # OK, QUEUED twice, an array of three attributes and of two numbers of the time
 _ZADD: Final = b"*4\r\n$4\r\nZADD\r\n$6\r\nrsmq:q\r\n$13\r\n"
 _HSET: Final = b"*4\r\n$4\r\nHSET\r\n$8\r\nrsmq:q:Q\r\n$32\r\n"
 _SENT: Final = b"*4\r\n$7\r\nHINCRBY\r\n$8\r\nrsmq:q:Q\r\n$9\r\ntotalsent\r\n$1\r\n1\r\n"
@@ -43,7 +55,7 @@ _BODY: Final = b"$256\r\n" + BODY + b"\r\n"
 _VT_MS: Final = 600_000
 
 
-class Rsmq(LineTongue):
+class Bare(LineTongue):
     """Ids of 32 characters, unique by connection and count."""
 
     def __init__(self, number: i64, in_flight: i64) -> None:
@@ -70,6 +82,39 @@ class Rsmq(LineTongue):
 
     def finish(self, given: bytes) -> bytes:
         return b"".join([_delete(member) for member in slices(given, self.in_flight, 9, 41)])
+
+
+class Rsmq(Bare):
+    """With a turn of lookups before each turn of sends and of receives."""
+
+    def __init__(self, number: i64, in_flight: i64) -> None:
+        super().__init__(number, in_flight)
+        self._looking: bool = False
+        self._looked: i64 = 0  # lines of the answers
+
+    def greet(self, sock: socket.socket) -> None:
+        super().greet(sock)
+        ask(sock, _CREATE, 1)
+
+    def say(self) -> bytes:
+        if self._looking or self._step == RESERVE:
+            self._looking = False
+            return super().say()
+        self._looking = True
+        self._looked = 0
+        return _LOOKUP * self.in_flight
+
+    def operations(self) -> i64:
+        return 0 if self._looking else 1
+
+    def hear(self, data: bytes) -> i64:
+        if not self._looking:
+            return super().hear(data)
+        if self._looked == 0 and not data.startswith(b"+OK\r\n+QUEUED"):
+            raise UnexpectedAnswer(data[:200])
+        before = self._looked // _LOOKUP_LINES
+        self._looked += self.size(data)
+        return self._looked // _LOOKUP_LINES - before
 
 
 def _delete(member: bytes) -> bytes:

@@ -37,7 +37,7 @@ class Tongue:
         raise NotImplementedError
 
     def operations(self) -> i64:
-        """How many operations each answer of this turn stands for."""
+        """How many operations each answer of this turn stands for; 0: only what comes before one."""
         return 1
 
     def hear(self, data: bytes) -> i64:

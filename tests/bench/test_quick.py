@@ -53,6 +53,10 @@ def test_the_generator_compiles() -> None:
 
 
 def test_rows_and_peers_are_picked_by_words() -> None:
-    picked = [str(row) for row in chosen(arguments(["--rows", "50 x 1", "--peers", "RSMQ"]))]
-    assert picked == ["ready RSMQ 50 x 1", "write RSMQ, AOF everysec 50 x 1", "sync RSMQ, AOF always 50 x 1"]
+    picked = [str(row) for row in chosen(arguments(["--rows", "50 x 1", "--peers", "beanstalkd"]))]
+    assert picked == [
+        "ready beanstalkd 50 x 1",
+        "write beanstalkd -b -f50 50 x 1",
+        "sync beanstalkd -b -f0 50 x 1",
+    ]
     assert chosen(arguments(["backlog"])) == []

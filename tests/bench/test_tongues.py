@@ -74,6 +74,10 @@ def bincode_notice(stage: int) -> bytes:
     return binary(struct.pack("<IIQI", 0, 1, 5, stage))
 
 
+LOOKED_UP = (
+    b"+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n"
+    b"*3\r\n$3\r\n600\r\n$1\r\n0\r\n$5\r\n65536\r\n*2\r\n$10\r\n1700000000\r\n$6\r\n123456\r\n"
+)
 SENT = b"+OK\r\n" + b"+QUEUED\r\n" * 3 + b"*3\r\n:1\r\n:1\r\n:1\r\n"
 DELETED = b"+OK\r\n" + b"+QUEUED\r\n" * 2 + b"*2\r\n:1\r\n:3\r\n"
 ONE, TWO = b"1" * 32, b"2" * 32
@@ -90,6 +94,10 @@ CONVERSATIONS: dict[str, tuple[list[bytes], list[bytes]]] = {
         [b"delete 9\r\ndelete 10\r\n"],
     ),
     "rsmq": (
+        [LOOKED_UP * 2, SENT * 2, LOOKED_UP * 2, rsmq_message(ONE) + rsmq_message(TWO), DELETED * 2],
+        [b"ZREM\r\n$6\r\nrsmq:q\r\n$32\r\n" + ONE, TWO + b":rc\r\n$35\r\n" + TWO + b":fr\r\n"],
+    ),
+    "rsmq bare": (
         [SENT * 2, rsmq_message(ONE) + rsmq_message(TWO), DELETED * 2],
         [b"ZREM\r\n$6\r\nrsmq:q\r\n$32\r\n" + ONE, TWO + b":rc\r\n$35\r\n" + TWO + b":fr\r\n"],
     ),
@@ -139,7 +147,7 @@ def test_every_answer_is_counted_once_however_it_is_cut(name: str, cut: int) -> 
     assert all(part in said for part in expected)
 
 
-@pytest.mark.parametrize("name", ["deferred", "beanstalkd", "rsmq", "nats", "pinpriq", *WEBSOCKET])
+@pytest.mark.parametrize("name", ["deferred", "beanstalkd", "rsmq", "rsmq bare", "nats", "pinpriq", *WEBSOCKET])
 def test_an_error_is_never_counted_as_an_answer(name: str) -> None:
     spoken = tongue(name, 0, 1, 1)
     spoken.say()
@@ -163,6 +171,17 @@ def test_what_has_no_answer_counts_with_the_next_that_has() -> None:
         operations.append(amqp.operations())
         amqp.hear(answer)
     assert operations == [1, 1, 2, 1]
+
+
+def test_a_lookup_is_no_operation_of_its_own() -> None:
+    rsmq = tongue("rsmq", 0, 1, 1)
+    operations = []
+    for answer in CONVERSATIONS["rsmq bare"][0]:
+        for turn in (answer,) if answer.startswith(DELETED) else (LOOKED_UP, answer):
+            rsmq.say()
+            operations.append(rsmq.operations())
+            rsmq.hear(turn)
+    assert operations == [0, 1, 0, 1, 1]
 
 
 def test_nats_asks_whether_anybody_is_there_and_it_is_no_answer() -> None:

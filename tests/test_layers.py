@@ -22,8 +22,9 @@ ROOMS: dict[str, set[str]] = {
     "dialects": {"model", "codecs"},
     "client": {"model", "codecs"},
     "broker": MIDDLE,
+    "history": MIDDLE,
     "server": {*MIDDLE, "dialects", "broker"},
-    "cli": {*MIDDLE, "dialects", "broker", "server"},
+    "cli": {*MIDDLE, "dialects", "broker", "history", "server"},
     "testing": {*MIDDLE, "dialects", "broker", "server", "client"},
 }
 

@@ -73,6 +73,7 @@ def test_there_are_the_nouns_and_their_verbs() -> None:
         "journal verify",
         "journal dump",
         "journal repair",
+        "archive status",
         "export",
         "import",
         "doctor",

@@ -12,8 +12,8 @@ import pytest
 from penstock.codecs.segments import FOOTER_BYTES, HEADER_BYTES
 from penstock.journal import check
 from penstock.journal.disk import OsDisk
-from penstock.journal.journal import Journal, JournalDead
-from penstock.journal.segment import segment_name, segment_readers
+from penstock.journal.journal import ROOM_LEAST, Journal, JournalDead
+from penstock.journal.segment import SPARE_NAME, segment_name, segment_readers
 from tests.journal.simdisk import SimDisk
 from tests.journal.story import SEGMENT_BYTES, START_US, STORE_ID, batch_of, recovered, rows
 
@@ -181,6 +181,21 @@ def test_a_closed_journal_is_sealed_and_takes_nothing_more() -> None:
     assert (len(facts), recovery.clean, recovery.cut_bytes) == (1, True, 0)
 
 
+def test_a_segment_is_ripe_once_its_first_fact_is_old_and_the_next_is_ready() -> None:
+    journal = new_journal(SimDisk())
+    journal.prepare_spare()
+    assert not journal.is_ripe(START_US + 1_000, 10)
+    journal.append(batch_of((1, b"")), START_US + 100)
+    journal.append(batch_of((2, b"")), START_US + 105)
+    assert [journal.is_ripe(START_US + 100 + later, 10) for later in (0, 9, 10, 11)] == [False, False, True, True]
+    journal.rotate(START_US + 110)
+    journal.append(batch_of((3, b"")), START_US + 110)
+    assert not journal.is_ripe(START_US + 200, 10)
+    journal.prepare_spare()
+    assert journal.is_ripe(START_US + 120, 10)
+    assert not journal.is_ripe(START_US + 119, 10)
+
+
 # -- spares
 
 
@@ -204,6 +219,23 @@ def test_a_spare_spares_the_making() -> None:
     before = len(disk.operations)
     journal.rotate(START_US)
     assert not any(operation.startswith("create") for operation in disk.operations[before:])
+
+
+def test_after_a_segment_that_was_hardly_filled_the_next_is_made_small_until_one_is_full() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk, 8 * ROOM_LEAST)
+    sizes = []
+    for body in (b"a", bytes(ROOM_LEAST // 2), bytes(3 * ROOM_LEAST)):
+        journal.append(batch_of((1, body)), START_US)
+        journal.rotate(START_US)
+        journal.prepare_spare()
+        sizes.append(len(disk.contents()[SPARE_NAME]) / ROOM_LEAST)
+    assert sizes == [1, pytest.approx(2, abs=0.01), 8]
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    journal.append(batch_of((1, bytes(9 * ROOM_LEAST))), START_US)
+    journal.prepare_spare()
+    assert len(disk.contents()[SPARE_NAME]) == 8 * ROOM_LEAST
 
 
 def test_a_spare_is_kept_while_a_larger_segment_is_made() -> None:

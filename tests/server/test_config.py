@@ -55,6 +55,10 @@ SAYINGS: Mapping[str, Sayings] = {
     "limits.connections": (("1", 1), ("2", 2), ("3", 3)),
     "limits.output_cap_bytes": (("65536", 65_536), ("65537", 65_537), ("65538", 65_538)),
     "limits.segment_bytes": (("65536", 65_536), ("65537", 65_537), ("65538", 65_538)),
+    "archive.enabled": ((True, True), ("false", False), ("true", True)),
+    "archive.seal_s": (("1", 1_000_000), ("0.5", 500_000), ("0", 0)),
+    "archive.without_bodies": (("a, b*", (b"a", b"b*")), ("%FF", (b"\xff",)), ('["c", "d"]', (b"c", b"d"))),
+    "archive.keep_days": (("1", 1), ("2", 2), ("0", 0)),
     "log.format": (("human", "human"), ("json", "json"), ('"auto"', "auto")),
     "log.level": (("debug", "debug"), ("warning", "warning"), ('"error"', "error")),
 }

@@ -19,7 +19,13 @@ from penstock.server.sources import FILE_VARIABLE
 F = TypeVar("F", bound=Callable[..., Any])
 
 # How a kind's words show in help; a choice shows what can be chosen.
-_METAVARS: Final = {"text": "TEXT", "queue name": "QUEUE", "whole number": "N", "seconds": "SECONDS"}
+_METAVARS: Final = {
+    "text": "TEXT",
+    "queue name": "QUEUE",
+    "list of queue names": "QUEUE,…",
+    "whole number": "N",
+    "seconds": "SECONDS",
+}
 _CHOICE: Final = re.compile(r'"([^"]+)"')
 
 
@@ -82,7 +88,8 @@ def _listen_flag() -> Callable[[F], F]:
 def _flag(option: Option[Any]) -> Callable[[F], F]:
     about = f"{option.about}  [env var: {option.environment}"
     if option.kind is FLAG:
-        return click.option(option.flag, _name(option), is_flag=True, default=None, help=f"{about}]")
+        flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}" if option.default else option.flag
+        return click.option(flag, _name(option), is_flag=True, default=None, help=f"{about}]")
     shown = option.kind.show(option.default).strip('"')
     return click.option(
         option.flag, _name(option), metavar=_metavar(option.kind.words), help=f"{about}; default: {shown}]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from penstock import __version__
+from penstock.cli.archive import archive
 from penstock.cli.config import config
 from penstock.cli.dead import dead
 from penstock.cli.doctor import doctor
@@ -32,7 +33,7 @@ def main() -> None:
     """
 
 
-for command in (serve, config, queue, message, dead, journal, export, import_messages, doctor):
+for command in (serve, config, queue, message, dead, journal, archive, export, import_messages, doctor):
     main.add_command(command)
 
 if __name__ == "__main__":

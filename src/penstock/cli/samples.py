@@ -200,6 +200,20 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             {"file": _DAMAGE["file"], "offset": 464, "bytes": 744, "first": 4, "last": 9, "facts": 5},
         ],
     },
+    "archive status": with_iso(
+        {
+            "days": 3,
+            "files": 212,
+            "bytes": 48_302_114,
+            "segment": 214,
+            "last_fact": 9_120_331,
+            "last_at_us": _AT,
+            "behind_segments": 0,
+            "behind_facts": 1_204,
+            "unreadable": [],
+        },
+        "last_at_us",
+    ),
     "export": {
         "format": "etzel",
         "file": "orders.etzel",

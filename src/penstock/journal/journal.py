@@ -19,6 +19,7 @@ from penstock.journal.segment import FRESH_NAME, SPARE_NAME, segment_name
 from penstock.model.limits import SEGMENT_BYTES
 
 _NONE: Final = -1
+ROOM_LEAST: Final[i64] = 1 << 20  # no segment is made smaller, where they may be this large
 
 # What stands around the batches. At least a byte stays behind the footer until it is cut off: a segment that ends with
 # its footer is one that was synced.
@@ -69,10 +70,13 @@ class Journal:
         self._at: i64 = 0
         self._size: i64 = 0
         self._first: i64 = 0
+        self._first_at_us: i64 = 0  # when the first fact of the segment was; of an empty one, nobody asks
         self._noted: list[bytes] = []  # batches that are still to be written
         self._noted_bytes: i64 = 0
         self._ticket: SyncTicket | None = None
         self._spare: int = _NONE
+        self._spare_bytes: i64 = 0
+        self._room: i64 = segment_bytes  # how large the next segment is made
         self._spare_lock = threading.Lock()
         self.segment = segment
         self.next_fact: i64 = next_fact
@@ -97,8 +101,11 @@ class Journal:
         count = batch.count
         data = encode_batch(self._seed, self.next_fact, at_us, self.synced, count, batch.heap_bytes(), batch.payload())
         if self._at + self._noted_bytes + len(data) + FOOTER_BYTES >= self._size:
+            self._room = self._segment_bytes
             self._seal(at_us)
             self._begin(at_us, len(data))
+        if self.next_fact == self._first:
+            self._first_at_us = at_us
         self._noted.append(data)
         self._noted_bytes += len(data)
         self.next_fact += count
@@ -146,11 +153,20 @@ class Journal:
     # -- segments
 
     def rotate(self, at_us: int) -> None:
-        """Seals the segment and begins the next, unless there is nothing in it."""
+        """Seals the segment and begins the next, unless there is nothing in it.
+
+        The one after that is made as large as this one lets expect: zeros that nobody needs wear the disk out.
+        """
         self._alive()
         if self.next_fact != self._first:
+            self._room = min(self._segment_bytes, max(ROOM_LEAST, 4 * (self._at + self._noted_bytes)))
             self._seal(at_us)
             self._begin(at_us, 0)
+
+    def is_ripe(self, now_us: i64, age_us: i64) -> bool:
+        """It holds a fact that is older than that, and the zeros of the next segment are ready: to rotate is quick."""
+        aged = self.next_fact != self._first and now_us - self._first_at_us >= age_us
+        return aged and self._spare != _NONE and not self.dead
 
     @property
     def wants_spare(self) -> bool:
@@ -161,8 +177,9 @@ class Journal:
         with self._spare_lock:
             self._alive()
             if self._spare == _NONE:
+                self._spare_bytes = self._room
                 try:
-                    self._spare = self._disk.create(SPARE_NAME, self._segment_bytes)
+                    self._spare = self._disk.create(SPARE_NAME, self._spare_bytes)
                 except OSError as error:
                     raise self._died("prepare", SPARE_NAME, error) from error
 
@@ -195,10 +212,11 @@ class Journal:
 
     def _take_zeros(self, least: i64) -> str:
         """A file of zeros for the next segment: the spare one if there is one and it is large enough."""
-        self._size = max(least, self._segment_bytes)
-        if self._spare == _NONE or least > self._segment_bytes:
+        if self._spare == _NONE or least > self._spare_bytes:
+            self._size = max(least, self._room)
             self._handle = self._disk.create(FRESH_NAME, self._size)
             return FRESH_NAME
+        self._size = self._spare_bytes
         self._handle = self._spare
         self._spare = _NONE
         return SPARE_NAME

@@ -21,8 +21,8 @@ class DirectoryLocked(Exception):
 class DirectoryLock:
     """Holds a data directory until `release`, or until the process is gone."""
 
-    def __init__(self, path: str) -> None:
-        self._handle: int = os.open(os.path.join(path, LOCK_NAME), os.O_RDWR | os.O_CREAT, 0o600)
+    def __init__(self, path: str, name: str = LOCK_NAME) -> None:
+        self._handle: int = os.open(os.path.join(path, name), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

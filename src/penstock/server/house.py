@@ -22,6 +22,7 @@ from penstock.journal.journal import JournalDead
 from penstock.model.limits import DRAIN_S, LINGER_S, MILLISECOND_US, SECOND_US
 from penstock.model.stages import CONFIRMS
 from penstock.server import admin, door, exits
+from penstock.server.archive import Archive, archiving
 from penstock.server.clock import Clock
 from penstock.server.config import Config
 from penstock.server.connection import connect
@@ -52,6 +53,7 @@ class House:
         self._confirm = CONFIRMS[config[CONFIRM]]
         self._seats = Seats(config[CONNECTIONS])
         self._started_us = clock.now_us()
+        self._archive = Archive(archiving(config), store.embedded.journal, log, self._started_us)
         self._listeners: list[Listener] = []
         self._servers: list[asyncio.Server] = []
         self._ready = False
@@ -65,6 +67,7 @@ class House:
         spin_us = self._config[SPIN_US] if len(os.sched_getaffinity(0)) > 1 else 0
         self._heart = Heart(self._loop, embedded, self._clock, interval_us, self._on_death, spin_us)
         self._heart.start()
+        self._heart.on_beat(self._keep_archive)
         self._hear_signals()
         runner = await self._open_door()
         for name, bound in sockets.items():
@@ -152,8 +155,15 @@ class House:
                 "syncs": journal.syncs,
                 "last_sync_us": journal.last_sync_us,
             },
+            "archive": self._archive.status(self._clock.now_us()),
             "listeners": [listener.status() for listener in self._listeners],
         }
+
+    def _keep_archive(self, now_us: int) -> None:
+        try:
+            self._archive.beat(now_us)
+        except JournalDead as error:
+            self._heart.die(error)
 
     def _reload(self) -> None:
         self._config = reload(self._config, self._log, self._store.embedded)
@@ -183,7 +193,9 @@ class House:
         await runner.cleanup()
         self._heart.close(wait=not died)
         door.remove(self._store.path)
-        return exits.DISK_DIED if died else self._seal()
+        code = exits.DISK_DIED if died else self._seal()
+        await self._archive.end(sealed=code == exits.CLEAN)
+        return code
 
     def _seal(self) -> int:
         try:

@@ -183,8 +183,23 @@ def _show_name(name: bytes) -> str:
     return quoted(names.show(name))
 
 
+def _name_list(value: object) -> tuple[bytes, ...]:
+    if not isinstance(value, list):
+        raise BadValue(f'must be a list of names, such as ["secret*"], not {_told(value)}')
+    return tuple([_name(_full_text(item)) for item in value])
+
+
+def _text_to_list(text: str) -> object:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _show_name_list(values: tuple[bytes, ...]) -> str:
+    return "[" + ", ".join(map(_show_name, values)) + "]"
+
+
 TEXT: Final = Kind("text", _full_text, str, quoted)
 NAME: Final = Kind("queue name", _name, str, _show_name)
+NAME_LIST: Final = Kind("list of queue names", _name_list, _text_to_list, _show_name_list)
 FLAG: Final = Kind("true or false", _flag, _text_to_flag, _show_flag)
 SECONDS: Final = seconds(DELAY_MAX_US)
 SECONDS_LIST: Final = Kind("list of seconds", _seconds_list, str, _show_seconds_list)

@@ -14,7 +14,7 @@ from penstock.dialects.settings import Setting
 from penstock.dialects.table import DIALECTS
 from penstock.model import limits
 from penstock.model.stages import CONFIRMS
-from penstock.server.kinds import ADDRESS, FLAG, SECONDS, TEXT, Address, Kind, choice, whole
+from penstock.server.kinds import ADDRESS, FLAG, NAME_LIST, SECONDS, TEXT, Address, Kind, choice, seconds, whole
 from penstock.server.log import LEVELS
 
 T = TypeVar("T")
@@ -93,6 +93,32 @@ SEGMENT_BYTES: Final = Option(
     limits.SEGMENT_BYTES,
     "Size of one file of the journal. The directory holds at least two.",
 )
+ARCHIVE_ENABLED: Final = Option(
+    "archive.enabled",
+    FLAG,
+    True,
+    "Write what happened as Parquet files into `archive` in the data directory, by a process beside the server.",
+)
+ARCHIVE_SEAL_S: Final = Option(
+    "archive.seal_s",
+    seconds(int(limits.DAY_US)),
+    30 * int(limits.SECOND_US),
+    "The journal's file in use is ended once its first fact is this old, so that it can be archived; 0: only when it "
+    "is full.",
+)
+ARCHIVE_WITHOUT_BODIES: Final = Option(
+    "archive.without_bodies",
+    NAME_LIST,
+    (),
+    "Queues, by name or by a prefix with a trailing `*`, whose bodies stay out of the archive. On the command line and "
+    "in the environment with commas between them.",
+)
+ARCHIVE_KEEP_DAYS: Final = Option(
+    "archive.keep_days",
+    whole(0, 36_500),
+    0,
+    "Days of the archive (in UTC) that are older than so many are removed, a whole day at once; 0: none ever.",
+)
 LOG_FORMAT: Final = Option(
     "log.format",
     choice("auto", "human", "json"),
@@ -145,6 +171,10 @@ _ROWS: Final[tuple[Option[Any], ...]] = (
     CONNECTIONS,
     OUTPUT_CAP_BYTES,
     SEGMENT_BYTES,
+    ARCHIVE_ENABLED,
+    ARCHIVE_SEAL_S,
+    ARCHIVE_WITHOUT_BODIES,
+    ARCHIVE_KEEP_DAYS,
     LOG_FORMAT,
     LOG_LEVEL,
 )

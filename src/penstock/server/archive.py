@@ -1,0 +1,165 @@
+"""The archive, as the server sees to it: segments are sealed once their facts are old enough; the archivist is started,
+told which are sealed, listened to, and started again when it ends. The loop never waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from penstock.codecs import names
+from penstock.dialects.table import NAMES
+from penstock.journal.journal import Journal
+from penstock.model.limits import SECOND_US
+from penstock.server import exits
+from penstock.server.config import Config
+from penstock.server.helper import Helper
+from penstock.server.log import LEVELS, Log
+from penstock.server.options import (
+    ARCHIVE_ENABLED,
+    ARCHIVE_KEEP_DAYS,
+    ARCHIVE_SEAL_S,
+    ARCHIVE_WITHOUT_BODIES,
+    DATA,
+)
+
+# What an earlier server left is not urgent: many servers live no longer than this.
+LEFTOVERS_US: Final = 5 * int(SECOND_US)
+AGAIN_US: Final = int(SECOND_US)  # until it is started again; doubled each time, until something was archived
+AGAIN_MAX_US: Final = 60 * int(SECOND_US)
+_LAST_S: Final = 2.0  # at a clean stop, for the last segment
+
+# What the archivist says: how far the archive reaches, that it reaches further, why it does not go on.
+_OPENED: Final = "archive opened"
+_ARCHIVED: Final = "segment archived"
+_STOPPED: Final = "archive stopped"
+
+
+class Archiving(NamedTuple):
+    """What the configuration wants."""
+
+    enabled: bool
+    seal_us: int  # 0: segments are sealed when they are full
+    command: list[str]
+
+
+class Archive:
+    """Driven by the heart's beat."""
+
+    def __init__(self, wanted: Archiving, journal: Journal, log: Log, now_us: int) -> None:
+        self._wanted = wanted
+        self._journal = journal
+        self._log = log
+        self._helper: Helper | None = None
+        self._told: int = 0  # the segment that it was last told of
+        self._first_segment: int = journal.segment
+        self._start_us = now_us + LEFTOVERS_US
+        self._again_us = AGAIN_US
+        self._reach: dict[str, Any] = {}  # what it last said of how far the archive reaches
+        self._stopped = ""  # why, until the next start of the server
+
+    def beat(self, now_us: int) -> None:
+        """Raises JournalDead."""
+        if not self._wanted.enabled:
+            return
+        if self._wanted.seal_us and self._journal.is_ripe(now_us, self._wanted.seal_us):
+            self._journal.rotate(now_us)
+        if self._helper is not None and self._helper.exit_code() is not None:
+            self._ended(self._helper, now_us)
+        if self._helper is None and self._is_time(now_us):
+            self._start(now_us)
+        if self._helper is not None and self._told != self._journal.segment:
+            self._tell(self._helper)
+
+    def status(self, now_us: int) -> dict[str, object]:
+        """What the archivist has not said yet is null."""
+        reach = self._reach
+        behind = int(self._journal.next_fact) - 1 - reach["last"] if reach else None
+        return {
+            "enabled": self._wanted.enabled,
+            "pid": None if self._helper is None else self._helper.pid,
+            "segment": reach.get("segment"),
+            "last_fact": reach.get("last"),
+            "behind_facts": behind,
+            "behind_s": _seconds(now_us - reach["last_at_us"] if behind and reach["last"] else 0) if reach else None,
+            "stopped": self._stopped,
+        }
+
+    async def end(self, sealed: bool) -> None:
+        """An archivist that runs may finish, if all is sealed, but not for long."""
+        helper, self._helper = self._helper, None
+        if helper is None:
+            return
+        if sealed:
+            self._tell(helper)
+            await helper.finish(_LAST_S)
+        helper.end()
+
+    # -- its life
+
+    def _is_time(self, now_us: int) -> bool:
+        """At once when the first segment of this server is sealed."""
+        first = self._journal.segment > self._first_segment and not self._reach and self._again_us == AGAIN_US
+        return self._journal.segment > 1 and not self._stopped and (first or now_us >= self._start_us)
+
+    def _start(self, now_us: int) -> None:
+        self._told = 0
+        try:
+            self._helper = Helper(self._wanted.command, self._hear)
+        except OSError as error:
+            self._log.error("archivist not started", why=error)
+            self._back_off(now_us)
+
+    def _ended(self, helper: Helper, now_us: int) -> None:
+        code = helper.exit_code()
+        helper.end()
+        self._helper = None
+        if code == exits.DAMAGED:
+            self._stopped = self._stopped or "the archivist has not said why"
+            return
+        self._log.warning("archivist ended", exit_code=code, again_s=_seconds(self._again_us))
+        self._back_off(now_us)
+
+    def _back_off(self, now_us: int) -> None:
+        self._start_us = now_us + self._again_us
+        self._again_us = min(2 * self._again_us, AGAIN_MAX_US)
+
+    # -- what is said
+
+    def _tell(self, helper: Helper) -> None:
+        """Where it is not listening, the next number says all that this one would have."""
+        if helper.tell(b"%d" % self._journal.segment):
+            self._told = self._journal.segment
+
+    def _hear(self, line: bytes) -> None:
+        try:
+            fields = msgspec.json.decode(line, type=dict[str, Any])
+            level, event = fields.pop("level"), fields.pop("event")
+        except (msgspec.DecodeError, KeyError):
+            self._log.error("archivist failed", line=line.decode(errors="replace"))
+            return
+        if event in (_OPENED, _ARCHIVED):
+            self._reach = fields
+        if event == _ARCHIVED:
+            self._again_us = AGAIN_US
+        if event == _STOPPED:
+            self._stopped = fields["why"]
+        self._log.say(level if level in LEVELS else "error", event, fields)
+
+
+def _seconds(us: int) -> float:
+    return round(us / int(SECOND_US), 3)
+
+
+def archiving(config: Config) -> Archiving:
+    """The archivist ends with the process that asks here."""
+    command = [sys.executable, "-P", "-m", "penstock.history", "--data", config[DATA], "--parent", str(os.getpid())]
+    command += ["--keep-days", str(config[ARCHIVE_KEEP_DAYS])]
+    for number, name in NAMES.items():
+        command += ["--dialect", f"{number}={name}"]
+    for pattern in config[ARCHIVE_WITHOUT_BODIES]:
+        command += ["--without-bodies", names.show(pattern)]
+    return Archiving(config[ARCHIVE_ENABLED], config[ARCHIVE_SEAL_S], command)

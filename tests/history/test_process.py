@@ -1,0 +1,209 @@
+"""The archivist as a real process: what it is told, what it says, and that no kill makes it lose or repeat a fact."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import penstock
+from penstock.history import process
+from penstock.journal.disk import OsDisk
+from penstock.journal.segment import segment_numbers
+from tests.history.histories import journal_of, lives, read, told_by
+
+SOURCE = Path(penstock.__file__).parents[1]
+PATIENCE_S = 30.0
+DIALECTS = ["--dialect", "0=server", "--dialect", "4=deferred"]
+NAMES = {0: "server", 4: "deferred"}
+
+# Starts an archivist that has this process's stdin, says its number, and waits to be killed.
+PARENT = """
+import os, subprocess, sys, time
+command = [sys.executable, "-m", "penstock.history", "--data", sys.argv[1], "--parent", str(os.getpid())]
+child = subprocess.Popen(command, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a journal of several sealed segments."""
+    (tmp_path / "journal").mkdir()
+    for name, content in journal_of(lives(40), 4_096).contents().items():
+        (tmp_path / "journal" / name).write_bytes(content)
+    return tmp_path
+
+
+def journal(data: Path) -> OsDisk:
+    return OsDisk(str(data / "journal"))
+
+
+def sealed_below(data: Path) -> int:
+    return segment_numbers(journal(data))[-1] + 1
+
+
+class Running:
+    """An archivist that was started; killed at the end of the block."""
+
+    def __init__(self, data: Path, *flags: str) -> None:
+        command = [sys.executable, "-m", "penstock.history", "--data", str(data), *DIALECTS, *flags]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
+        )
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=PATIENCE_S)
+
+    def tell(self, number: int) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        said: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return said
+
+    def rest(self) -> list[dict[str, Any]]:
+        """What it says after it was told that there is no more; waits for its end."""
+        out, _ = self.process.communicate(timeout=PATIENCE_S)
+        return [json.loads(line) for line in out.splitlines()]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(SOURCE)}
+
+
+def archived(data: Path) -> list[dict[str, Any]]:
+    files = sorted((data / "archive").glob("date=*/*.parquet"), key=lambda path: path.name)
+    return [row for path in files for row in read(path.read_bytes())]
+
+
+def unfinished(data: Path) -> list[Path]:
+    return [path for path in (data / "archive").glob("date=*/*") if path.name.startswith("_")]
+
+
+def test_it_archives_what_it_is_told_is_sealed_and_ends_when_there_is_no_more(data: Path) -> None:
+    with Running(data) as running:
+        assert running.hear()["event"] == "archive opened"
+        running.tell(3)
+        events = running.rest()
+        assert running.process.returncode == process.DONE
+    assert [event["segment"] for event in events] == [1, 2]
+    assert {row["segment"] for row in archived(data)} == {1, 2}
+    with Running(data) as running:
+        assert running.hear() == {"level": "info", "event": "archive opened", **reach(events[-1])}
+        running.tell(sealed_below(data))
+        running.rest()
+    assert archived(data) == told_by(journal(data), NAMES)
+
+
+def reach(event: dict[str, Any]) -> dict[str, Any]:
+    return {name: event[name] for name in ("segment", "last", "last_at_us")}
+
+
+def test_killed_at_any_moment_it_loses_and_repeats_nothing(data: Path) -> None:
+    """Each life is a little longer than the one before, from the moment it is told what there is to do."""
+    for turn in range(12):
+        with Running(data) as running:
+            running.hear()
+            running.tell(sealed_below(data))
+            time.sleep(turn * 0.004)
+    with Running(data) as running:
+        running.hear()
+        running.tell(sealed_below(data))
+        running.rest()
+    assert archived(data) == told_by(journal(data), NAMES)
+    assert unfinished(data) == []
+
+
+def test_a_second_archivist_is_refused(data: Path) -> None:
+    with Running(data) as first:
+        first.hear()
+        with Running(data) as second:
+            said = second.hear()
+            assert second.process.wait(PATIENCE_S) == process.IN_USE
+        assert (said["level"], said["event"]) == ("error", "archive in use")
+        assert f"in use by process {first.process.pid}" in said["why"]
+
+
+def test_damage_is_said_and_ends_it(data: Path) -> None:
+    path = data / "journal" / "00000000000000000002.journal"
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with Running(data) as running:
+        running.hear()
+        running.tell(sealed_below(data))
+        *_, said = running.rest()
+        assert running.process.returncode == process.DAMAGED
+    assert said["event"] == "archive stopped"
+    assert "00000000000000000002.journal, byte" in said["why"]
+    assert {row["segment"] for row in archived(data)} == {1}
+
+
+def test_it_ends_with_its_parent(data: Path) -> None:
+    """Its stdin stays open all the while: only the death of the parent can be what it noticed."""
+    reading, writing = os.pipe()
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(data)], stdin=reading, stdout=subprocess.PIPE, env=environment()
+    )
+    os.close(reading)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait(PATIENCE_S)
+    parent.stdout.close()
+    deadline = time.monotonic() + PATIENCE_S
+    while is_alive(child):
+        assert time.monotonic() < deadline, "the archivist outlived its parent"
+        time.sleep(0.01)
+    os.close(writing)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_a_parent_that_is_gone_already_is_not_worked_for(data: Path) -> None:
+    with Running(data, "--parent", "1") as running:
+        assert running.rest() == []
+        assert running.process.returncode == process.DONE
+    assert not (data / "archive").exists()
+
+
+def test_it_gives_way_to_everybody(data: Path) -> None:
+    with Running(data) as running:
+        running.hear()
+        assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == 10
+        assert os.sched_getscheduler(running.process.pid) == os.SCHED_BATCH
+
+
+def test_old_partitions_go_when_it_is_told_to_keep_few_days(data: Path) -> None:
+    old = data / "archive" / "date=2001-01-01"
+    old.mkdir(parents=True)
+    (old / "00000000000000000001.parquet").touch()
+    with Running(data, "--keep-days", "30", "--without-bodies", "ord*") as running:
+        running.hear()
+        running.tell(sealed_below(data))
+        events = running.rest()
+    assert events[-1]["partition"] == "date=2001-01-01"
+    assert not old.exists()
+    assert archived(data) == told_by(journal(data), NAMES, silent=[b"orders"])

@@ -38,6 +38,7 @@ class Client(Session):
         self.outcomes: dict[int, Outcome] = {}
         self.pushes: list[tuple[bytes, list[bytes]]] = []
         self.wakes: list[int] = []
+        self.announced: list[tuple[bytes, int]] = []
         self.notices: list[tuple[int, int]] = []
         self.inherited: list[Session] = []
         self._desk = desk
@@ -81,6 +82,9 @@ class Client(Session):
 
     def woken(self, token: int) -> None:
         self.wakes.append(int(token))
+
+    def heard(self, queue: bytes, length: int) -> None:
+        self.announced.append((queue, int(length)))
 
     # -- the verbs, with the arguments a test mostly means
 

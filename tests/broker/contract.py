@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.broker import laws_clients, laws_leases, laws_publishing, laws_queues, laws_waiting
+from tests.broker import laws_batches, laws_clients, laws_leases, laws_publishing, laws_queues, laws_waiting
 from tests.broker.law import LAWS, Law
 
-__all__ = ["LAWS", "Law", "laws_clients", "laws_leases", "laws_publishing", "laws_queues", "laws_waiting"]
+__all__ = [
+    "LAWS",
+    "Law",
+    "laws_batches",
+    "laws_clients",
+    "laws_leases",
+    "laws_publishing",
+    "laws_queues",
+    "laws_waiting",
+]

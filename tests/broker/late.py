@@ -55,6 +55,9 @@ class Relay(Session):
     def woken(self, token: int) -> None:
         self._late.keep_event(self, partial(self.session.woken, token))
 
+    def heard(self, queue: bytes, length: int) -> None:
+        self._late.keep_event(self, partial(self.session.heard, queue, length))
+
 
 class LateBroker(Broker):
     """Whoever drives it calls `tick`; nothing is said otherwise."""
@@ -165,6 +168,12 @@ class LateBroker(Broker):
 
     def wait(self, session: Session, token: int, queue: bytes) -> None:
         self._behind.wait(self._relay(session), token, queue)
+
+    def listen(self, session: Session, queue: bytes) -> bool:
+        return self._behind.listen(self._relay(session), queue)
+
+    def unlisten(self, session: Session, queue: bytes) -> None:
+        self._behind.unlisten(self._relay(session), queue)
 
     def cancel(self, session: Session) -> None:
         self._behind.cancel(self._relay(session))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import codes
-from penstock.model.limits import BODY_MAX, MILLISECOND_US, SECOND_US
+from penstock.model.limits import BODY_MAX, DAY_US, MILLISECOND_US, SECOND_US
 from penstock.model.message import Origin
 from penstock.model.options import Publishing, Reserving
 from penstock.model.policy import Policy
@@ -94,6 +94,24 @@ def a_dedup_id_is_the_same_publish_within_its_window(desk: Desk) -> None:
     assert (again.code, again.number) == (codes.DUPLICATE, first.number)
     desk.pass_time(SECOND_US)
     assert client.publish(Q, b"a", options=Publishing(origin=origin)).code == codes.OK
+
+
+@law
+def a_row_of_a_mark_is_published_once_for_ever(desk: Desk) -> None:
+    client = Client(desk)
+    client.declare(Q, Policy())
+    outcomes = [client.publish(Q, b"row", options=Publishing(origin=row_of(b"list", row))) for row in (3, 5, 3, 5, 6)]
+    assert [outcome.code for outcome in outcomes] == [codes.OK, codes.OK, codes.ALREADY, codes.ALREADY, codes.OK]
+    assert [outcome.number for outcome in outcomes[2:4]] == [5, 5]
+    desk.pass_time(DAY_US)
+    assert client.publish(b"other", b"row", options=Publishing(origin=row_of(b"list", 6))).code == codes.ALREADY
+    assert counts(client, desk).published == 3
+
+
+def row_of(mark: bytes, row: int) -> Origin:
+    origin = Origin()
+    origin.mark, origin.row = mark, row
+    return origin
 
 
 @law

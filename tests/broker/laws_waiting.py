@@ -114,6 +114,24 @@ def a_credit_is_one_push_whether_it_comes_before_or_after_the_message(desk: Desk
 
 
 @law
+def whoever_listens_hears_of_every_publish_with_what_the_queue_holds_then(desk: Desk) -> None:
+    client, other, poster = Client(desk), Client(desk), Client(desk)
+    for one in (client, client, other):
+        assert desk.broker.listen(one, Q)
+    poster.publish(Q, b"1")
+    poster.publish(Q, b"2", delay_us=SECOND_US)
+    poster.publish(b"another", b"3")
+    poster.take(Q)
+    desk.broker.unlisten(other, Q)
+    poster.publish(Q, b"4")
+    assert client.announced == [(Q, 1), (Q, 2), (Q, 2)]
+    assert other.announced == [(Q, 1), (Q, 2)]
+    desk.broker.cancel(client)
+    poster.publish(Q, b"5")
+    assert len(client.announced) == 3
+
+
+@law
 def a_sleep_is_one_wake_up(desk: Desk) -> None:
     client, poster = Client(desk), Client(desk)
     desk.broker.wait(client, 5, Q)

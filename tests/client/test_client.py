@@ -115,6 +115,19 @@ async def test_a_duplicate_is_told_only_of_ids_the_caller_chose() -> None:
 
 
 @played
+async def test_a_row_of_a_list_needs_no_dedup_id_and_tells_how_far_the_list_has_come() -> None:
+    async with fake_server() as server, Client(server.url) as client:
+        server.answers["publish"] = says("published", messages=[{"already": 20}, {"shard": 1, "sequence": 2}])
+        rows = [Draft("a", mark="list", row=20), Draft("b", mark="list", row=21)]
+        told = await client.publish_many("q", rows)
+    assert server.heard[0]["messages"] == [
+        {"body": "a", "mark": "list", "row": 20},
+        {"body": "b", "mark": "list", "row": 21},
+    ]
+    assert [one.already for one in told] == [20, 0]
+
+
+@played
 async def test_a_reserved_message_shows_what_it_is() -> None:
     async with fake_server() as server, Client(server.url) as client:
         known = {"key": "k", "priority": -3, "deliveries": 2, "failures": 1, "published_us": 17}

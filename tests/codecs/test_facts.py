@@ -28,6 +28,8 @@ ORIGIN_FIELDS = {
     "dead_from": st.none() | st.binary(max_size=30),
     "deliveries": i64s,
     "first_leased_us": i64s,
+    "mark": st.binary(max_size=30),
+    "row": i64s,
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from penstock.model import stages
-from penstock.model.contract import DELETE, EXTEND, FINISH, PUBLISH, RELEASE, Call
+from penstock.model.contract import CLEAR, DELETE, EXTEND, FINISH, MOVE, PUBLISH, RELEASE, REMOVE, Call
 from penstock.model.limits import BODY_MAX, DELAY_MAX_US, KEY_MAX, NARROW_MAX, NEVER_US, PRIORITY_MAX, QUEUE_NAME_MAX
 from penstock.model.message import LEASED, READY, Origin
 from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing, Reserving, Taking
@@ -33,7 +33,10 @@ TTLS = (-1, -1, -1, -1, -1, -1, 0, 1, S, 2 * S, 5 * S, 20 * S)
 WAITS = (0, 0, 1, S, 2 * S, 5 * S, 20 * S, NEVER_US)
 JUMPS = (0, 1, 1000, S // 2, S, S, 2 * S, 2 * S, 5 * S, 20 * S, 20 * S, 90_000 * S)
 HOLDERS = (0, 100, 101)
+FOREIGN_IDS = (b"", b"", b"theirs", b"another")
+DUES = (-20 * S, -1, 0, 0, 1, S, 5 * S)
 DEDUP_IDS = (b"", b"", b"once", b"twice")
+MARKS = ((b"", 0), (b"", 0), (b"m", 1), (b"m", 2), (b"m", 3), (b"m", 7), (b"n", 1), (b"n", 1 << 40))
 PASTS = ((0, 0), (0, 0), (3, 0), (1, 1_600_000_000 * S))
 STAGES = (stages.READY, stages.WRITE, stages.SYNC)
 RULES = (ANY_LIVE, LEASED_ONLY, HOLDER_ONLY, WAITING_ONLY)
@@ -144,6 +147,7 @@ class Acts:
         origin = Origin()
         origin.dedup_id = self._pick(DEDUP_IDS)
         origin.deliveries, origin.first_leased_us = self._pick(PASTS) if not self._rarely() else (-1, 0)
+        origin.mark, origin.row = self._pick(MARKS) if not self._rarely() else self._pick(((b"m", 0), (b"", 1)))
         if self._pick((False, True)):
             self.labels += 1
             origin.poster = self._client().client_id
@@ -220,17 +224,32 @@ class Acts:
         self.world.do("batch", self._client(), calls, self._pick(STAGES))
 
     def _call(self, name: bytes) -> Call:
-        verb = self._pick((PUBLISH, PUBLISH, FINISH, RELEASE, EXTEND, DELETE))
+        verb = self._pick((PUBLISH, PUBLISH, PUBLISH, FINISH, RELEASE, EXTEND, MOVE, DELETE, CLEAR, REMOVE))
+        if verb in (CLEAR, REMOVE) and not self._rarely():
+            verb = MOVE
         if verb == PUBLISH:
             call = Call(verb, name if not self._rarely() else self._pick(QUEUES))
             call.body, call.delay_us, call.options = self._body(), self._pick(DELAYS), self._publishing()
+            call.foreign_id = self._pick(FOREIGN_IDS)
+            if call.foreign_id:
+                self._sent(call, call.options)
             return call
         name, number = self._target()
         call = Call(verb, name)
         call.seq, call.rule, call.holder = number, self._pick(RULES), self._holder(number)
         call.delay_us, call.failed = self._pick(DELAYS), self._pick((False, True))
-        call.needed = self._pick((False, False, True))
+        call.needed = self._pick((False, False, True)) and verb not in (CLEAR, REMOVE)
+        call.due_us = self.world.model.now_us + self._pick(DUES)
+        if self._pick((False, True)):
+            call.seq, call.foreign_id = 0, self._pick(FOREIGN_IDS)
         return call
+
+    def _sent(self, call: Call, options: Publishing) -> None:
+        """As a client does that chooses ids and due times."""
+        options.origin = options.origin or Origin()
+        options.origin.foreign_id = call.foreign_id
+        options.parked = False
+        call.due_us = self.world.model.now_us + self._pick(DUES)
 
     # -- waiting
 

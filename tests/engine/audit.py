@@ -60,6 +60,7 @@ class Audit:
         self.live: dict[int, Known] = {}
         self.ledger: dict[int, Counter[str]] = {}
         self.told: dict[tuple[int, int], list[int]] = {}
+        self.marks: dict[bytes, int] = {}
 
     # -- facts
 
@@ -83,6 +84,9 @@ class Audit:
         self.live[fact.message] = Known(fact.queue_id, fact.key, parked, fact.due_us, fact.expires_us)
         self._count(fact.queue_id, "published")
         origin = decode_origin(fact.extra)
+        if origin is not None and origin.mark:
+            law(13, self.marks.get(origin.mark, 0) < origin.row, f"row {origin.row} of {origin.mark!r} comes again")
+            self.marks[origin.mark] = origin.row
         if again and origin is not None:
             self.unheard.add((origin.poster, origin.label))
 

@@ -1,6 +1,6 @@
 """Clients that remember what they were told, and events as plain tuples, so that two tellers can be compared.
 
-An event is (kind, client, token, code, value), the kind one of `answer`, `list`, `push` and `wake`; or it is
+An event is (kind, client, token, code, value), the kind one of `answer`, `list`, `push`, `wake` and `heard`; or it is
 (`notice`, client id, stage, label).
 """
 
@@ -18,7 +18,7 @@ Event = tuple[Any, ...]
 
 ORIGIN_FIELDS = (
     "dedup_id", "foreign_id", "trace", "principal", "poster", "label", "notify", "dead_of", "dead_from", "deliveries",
-    "first_leased_us",
+    "first_leased_us", "mark", "row",
 )  # fmt: skip
 _NO_ORIGIN = Origin()
 
@@ -51,6 +51,9 @@ class Client(Session):
     def woken(self, token: int) -> None:
         self.hear(wake(self, token))
 
+    def heard(self, queue: bytes, length: int) -> None:
+        self.hear(announcement(self, queue, length))
+
     def hear(self, event: Event) -> None:
         self.events.append(event)
 
@@ -72,6 +75,9 @@ class Recorder(Out):
 
     def wake(self, session: Session, token: int) -> None:
         self.said.append((0, wake(session, token)))
+
+    def announce(self, session: Session, queue: bytes, length: int) -> None:
+        self.said.append((0, announcement(session, queue, length)))
 
     def notice(self, client_id: int, stage: int, label: int, after: int) -> None:
         self.said.append((after, notice(client_id, stage, label)))
@@ -100,6 +106,10 @@ def push(session: Session, queue: bytes, messages: list[Message]) -> Event:
 
 def wake(session: Session, token: int) -> Event:
     return ("wake", name_of(session), token, 0, None)
+
+
+def announcement(session: Session, queue: bytes, length: int) -> Event:
+    return ("heard", name_of(session), 0, 0, (queue, int(length)))
 
 
 def notice(client_id: int, stage: int, label: int) -> Event:

@@ -45,6 +45,7 @@ def dump_state(state: State) -> Dump:
         "now_us": state.now_us,
         "next_seq": state.next_seq,
         "next_queue_id": state.next_queue_id,
+        "marks": state.marks.rows(),
         "queues": queues,
         "messages": messages,
     }
@@ -65,6 +66,7 @@ def dump_model(model: Model) -> Dump:
         "now_us": truth.now_us,
         "next_seq": truth.next_seq,
         "next_queue_id": truth.next_queue_id,
+        "marks": truth.marks,
         "queues": queues,
         "messages": messages,
     }

@@ -15,6 +15,7 @@ from penstock.engine import batches, messages, replay
 from penstock.engine.agenda import Agenda
 from penstock.engine.endings import Endings
 from penstock.engine.engine import Engine
+from penstock.engine.marks import Marks
 from penstock.engine.queue import Queue
 from penstock.engine.ranked import Aged, Ranked
 from penstock.engine.replay import Silence
@@ -40,6 +41,7 @@ _replay, _advance, _release = Engine.replay, Engine.advance, Endings.release
 _moved, _put_in = FactBatch.moved, Queue.put_in
 _answer, _remember, _publish_dead = Outbox.answer, State._remember, Endings._publish_dead
 _next_due, _rouse, _due = Agenda.next_due, Waiting.rouse, Engine._due
+_passed = Marks.passed
 
 
 # -- promises
@@ -138,6 +140,24 @@ def _origin_without_its_past(extra: bytes) -> Origin | None:
 def _remember_only_while_running(self: State, queue: Queue, dedup_id: bytes, message: Message) -> None:
     if not isinstance(self.record, Silence):
         _remember(self, queue, dedup_id, message)
+
+
+def _origin_without_its_mark(extra: bytes) -> Origin | None:
+    origin = decode_origin(extra)
+    if origin is not None:
+        origin.mark, origin.row = b"", 0
+    return origin
+
+
+def _mark_that_may_be_met_twice(self: Marks, origin: Origin) -> bool:
+    return 0 < origin.row < self.row(origin.mark)
+
+
+def _mark_set_when_asked(self: Marks, origin: Origin) -> bool:
+    passed = _passed(self, origin)
+    if origin.mark and not passed:
+        self.move(origin.mark, origin.row)
+    return passed
 
 
 def _finish_unrecorded(self: FactBatch, kind: int, message: Message, dialect: int, reason: int, *rest: Any) -> None:
@@ -250,6 +270,9 @@ BUGS = (
     Bug("replay loses the old place", ((Engine, "replay", _replay_without_back_place),)),
     Bug("a message's past is forgotten at a restart", ((replay, "decode_origin", _origin_without_its_past),)),
     Bug("dedup ids are forgotten at a restart", ((State, "_remember", _remember_only_while_running),)),
+    Bug("marks are forgotten at a restart", ((replay, "decode_origin", _origin_without_its_mark),)),
+    Bug("a row is published twice", ((Marks, "passed", _mark_that_may_be_met_twice),)),
+    Bug("a refused publish moves its mark", ((Marks, "passed", _mark_set_when_asked),)),
     Bug("a finish is not recorded", ((FactBatch, "moved", _finish_unrecorded),)),
     Bug("numbers are given out again after a crash", ((State, "first_seq_after_start", _same_numbers_again),)),
     Bug("a parked message is chosen", ((Queue, "put_in", _put_in_parked_as_ready),)),

@@ -16,6 +16,7 @@ from penstock.model.limits import (
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    MARK_MAX,
     NEVER_US,
     ORIGIN_FIXED,
     PRIORITY_MAX,
@@ -64,6 +65,18 @@ def refused(desk: Desk, **said: Any) -> int:
         ),
         ({"origin": origin(deliveries=1)}, {"origin": origin(deliveries=-1)}, codes.BAD_OPTION),
         ({"origin": origin(first_leased_us=1)}, {"origin": origin(first_leased_us=-1)}, codes.BAD_OPTION),
+        (
+            {"origin": origin(mark=bytes(MARK_MAX), row=1)},
+            {"origin": origin(mark=bytes(MARK_MAX + 1), row=1)},
+            codes.TOO_LARGE,
+        ),
+        ({"origin": origin(mark=b"m", row=1)}, {"origin": origin(mark=b"m", row=0)}, codes.BAD_OPTION),
+        (
+            {"origin": origin(mark=b"m", row=NEVER_US - 1)},
+            {"origin": origin(mark=b"m", row=NEVER_US)},
+            codes.BAD_OPTION,
+        ),
+        ({"origin": origin()}, {"origin": origin(row=1)}, codes.BAD_OPTION),
     ],
 )
 def test_a_publish_has_to_keep_within_the_limits(
@@ -79,6 +92,8 @@ def test_a_publish_has_to_keep_within_the_limits(
 def test_the_largest_of_everything_can_be_written_down() -> None:
     desk = Desk()
     told = origin(trace=bytes(EXTRA_MAX - ORIGIN_FIXED), poster=-(1 << 63), label=(1 << 64) - 1, notify=255, dead_of=1)
+    told.trace = told.trace[MARK_MAX:]
+    told.mark, told.row = bytes(MARK_MAX), NEVER_US - 1
     told.dead_from, told.deliveries, told.first_leased_us = b"", DELIVERIES_MAX, NEVER_US - 1
     desk.publish(bytes(BODY_MAX), bytes(QUEUE_NAME_MAX), key=bytes(KEY_MAX), origin=told, priority=PRIORITY_MAX)
     published = desk.facts()[-1]
@@ -224,3 +239,10 @@ def test_what_is_remembered_does_not_outgrow_its_window() -> None:
     remembered = desk.engine.state().queues[b"q"].dedup
     assert remembered is not None
     assert len(remembered) <= 10
+
+
+def test_what_was_moved_from_elsewhere_may_be_as_large_as_the_server_allows() -> None:
+    desk = Desk(Policy(max_body=3))
+    assert refused(desk, body=b"four") == codes.TOO_LARGE
+    assert desk.try_publish(body=b"four", moved=True)[0] == OK
+    assert refused(desk, body=bytes(BODY_MAX + 1), moved=True) == codes.TOO_LARGE

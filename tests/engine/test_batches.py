@@ -133,6 +133,31 @@ def test_a_twin_within_the_batch_or_before_it_is_a_duplicate() -> None:
     assert outcomes == ((codes.DUPLICATE, known), (OK, known + 1), (codes.DUPLICATE, known + 1))
 
 
+def test_rows_that_were_published_are_left_out_and_the_rest_is_published() -> None:
+    desk = Desk()
+    last = desk.publish(origin=origin(mark=b"list", row=20))
+    calls = [publishing(origin=origin(mark=b"list", row=row)) for row in (10, 20, 30, 25, 40)]
+    _, outcomes = desk.ask("batch", calls, 0)
+    assert outcomes == (
+        (codes.ALREADY, 20), (codes.ALREADY, 20), (OK, last + 1), (codes.ALREADY, 30), (OK, last + 2)
+    )  # fmt: skip
+
+
+def test_a_refused_batch_moves_no_mark() -> None:
+    desk = Desk(Policy(max_length=1))
+    calls = [publishing(origin=origin(mark=b"list", row=row)) for row in (1, 2)]
+    assert desk.ask("batch", calls, 0)[0] == codes.FULL
+    assert desk.ask("batch", calls[:1], 0)[0] == OK
+
+
+def test_rows_that_were_published_make_no_queue_and_need_no_room() -> None:
+    desk = Desk(Policy(max_length=1))
+    desk.publish(origin=origin(mark=b"list", row=2))
+    calls = [publishing(queue=name, origin=origin(mark=b"list", row=1)) for name in (b"q", b"new")]
+    assert desk.ask("batch", calls, 0) == (OK, ((codes.ALREADY, 2), (codes.ALREADY, 2)))
+    assert b"new" not in desk.engine.state().queues
+
+
 def test_a_message_that_goes_elsewhere_is_one_commit() -> None:
     """Redrive: publish and delete, both or neither."""
     desk = Desk()

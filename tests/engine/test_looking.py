@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from penstock.engine import looking
+from penstock.engine.queue import Queue
+from penstock.engine.rules import Rules
 from penstock.engine.waiting import Waiting
 from penstock.model import codes
 from penstock.model.limits import NARROW_MAX
 from penstock.model.message import READY
-from penstock.model.policy import Policy
+from penstock.model.policy import Past, Policy
 from penstock.model.views import MATCHED, SAID, Rank
 from tests.engine.desk import OK, Desk, S, origin
 
@@ -140,3 +142,14 @@ def test_looking_records_nothing(verb: str, said: tuple[object, ...]) -> None:
     desk.engine.record.clear()
     desk.ask(verb, *said)
     assert desk.engine.record.count == 0
+
+
+def test_a_queue_from_elsewhere_shows_what_it_has_behind_it() -> None:
+    policy = Policy(past=Past(published=40, delivered=50, created_us=1, modified_us=2))
+    queue = Queue(1, b"q", 5, policy, Rules(policy), 100)
+    queue.published, queue.delivered = 3, 4
+    seen = looking.glance(queue, 200)
+    assert (seen.published, seen.delivered, seen.created_us, seen.modified_us) == (43, 54, 1, 2)
+    queue.modified_us = 150
+    assert looking.glance(queue, 200).modified_us == 150
+    assert (queue.published, queue.delivered) == (3, 4)

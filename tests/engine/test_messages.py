@@ -13,12 +13,14 @@ from tests.engine.desk import Desk, S, origin
 
 CREATE, FOUND = Publishing(), Publishing(create=False)
 TWIN = Publishing(origin=origin(dedup_id=b"once"))
+SECOND_ROW = Publishing(origin=origin(mark=b"list", row=2))
 
 # verb, its arguments with the message's number in place of NUMBER, code, and whether it waits for its stage
 NUMBER = object()
 CALLS: list[tuple[str, tuple[Any, ...], int, bool]] = [
     ("publish", (b"q", b"body", 0, CREATE), codes.OK, True),
     ("publish", (b"q", b"body", 0, TWIN), codes.DUPLICATE, True),
+    ("publish", (b"q", b"body", 0, SECOND_ROW), codes.ALREADY, True),
     ("publish", (b"nowhere", b"body", 0, FOUND), codes.NO_QUEUE, False),
     ("publish", (b"q", bytes(101), 0, CREATE), codes.TOO_LARGE, False),
     ("reserve", (b"q", Reserving()), codes.OK, True),
@@ -56,6 +58,7 @@ def test_a_change_waits_for_its_stage_and_a_refusal_for_nothing(
 ) -> None:
     desk = Desk(Policy(max_body=100, dedup_us=S))
     desk.set(b"empty")
+    desk.publish(b"body", b"rows", origin=origin(mark=b"list", row=2))
     number = desk.publish(origin=origin(dedup_id=b"once"))
     desk.out.said.clear()
     desk.engine.record.clear()

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.engine.rules import PolicyBook, Rules, acceptable, merged, without
 from penstock.model.limits import BODY_MAX, NEVER_US, QUEUE_NAME_MAX
-from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Policy
+from penstock.model.policy import INTEGER_FIELDS, POLICY_FIELDS, Past, Policy
 from penstock.model.views import DEFAULT, MATCHED, SAID
 from tests.engine.clients import plain_policy
 from tests.engine.desk import Desk, S
@@ -140,3 +140,9 @@ def test_another_book_holds_at_once_for_queues_that_are_there() -> None:
     desk.engine.rebook(PolicyBook([(b"q", Policy(lease_us=5 * S))]))
     number = desk.reserve()
     assert desk.message(number).until_us == desk.now_us() + 5 * S
+
+
+def test_the_past_of_a_queue_stays_whatever_is_said_later() -> None:
+    said = Policy(lease_us=1, past=Past(1, 2, 3, 4))
+    assert merged([Policy(lease_us=2), without(said, ("lease_us",))]).past == Past(1, 2, 3, 4)
+    assert PolicyBook().effective(b"q", said, 1).past == Past(1, 2, 3, 4)

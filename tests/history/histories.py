@@ -174,6 +174,7 @@ def row_of(
     ends = leased and fact.due_us < NEVER_US
     noted = kind in (facts.STARTED, facts.WOKEN, facts.DECLARED, facts.SET) and fact.body
     heap_bytes = len(fact.body) + len(fact.key or b"") + len(fact.extra)
+    origin = decode_origin(fact.extra) or Origin()
     row = {
         "seq": fact.seq,
         "at_us": fact.at_us,
@@ -186,7 +187,7 @@ def row_of(
         "dialect": dialects.get(fact.dialect, str(fact.dialect)),
         "reason_code": fact.reason,
         "reason": facts.REASON_NAMES[fact.reason],
-        "attempt": fact.number if of_message and not published else 0,
+        "attempt": origin.deliveries if published else fact.number if of_message else 0,
         "due_at_us": fact.due_us if waits else None,
         "until_us": fact.due_us if ends else None,
         "expires_at_us": fact.expires_us if published and fact.expires_us < NEVER_US else None,
@@ -203,7 +204,7 @@ def row_of(
         "journal_bytes": 64 + heap_bytes,
         "segment": segment,
     }
-    return row | origin_row(decode_origin(fact.extra) or Origin())
+    return row | origin_row(origin)
 
 
 def origin_row(origin: Origin) -> dict[str, Any]:

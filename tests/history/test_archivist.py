@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 
 from penstock.codecs.facts import FactBatch
+from penstock.engine.rules import PolicyBook
 from penstock.history.archive import Archive
 from penstock.history.archivist import Archivist
-from penstock.history.files import OtherVersion
+from penstock.history.folding import Folder, Keeping
+from penstock.history.saying import OtherVersion
 from penstock.journal.disk import Disk
 from penstock.journal.journal import Journal
 from penstock.journal.segment import JournalDamaged, segment_name, segment_numbers
@@ -244,3 +246,42 @@ def test_it_says_what_it_archived(journal: SimDisk) -> None:
     fields = said[0][1]
     assert (fields["segment"], fields["first"]) == (1, 1)
     assert fields["file"] == "date=2023-11-14/00000000000000000001.parquet"
+
+
+# -- what went into a snapshot before there was an archive
+
+
+def folded(journal: SimDisk, sealed_below: int, sweep: bool = True) -> SimDisk:
+    disk = SimDisk(journal.contents())
+    folder = Folder(disk, PolicyBook(), Keeping(1), 77, lambda event, fields: None)
+    for _ in folder.fold(sealed_below):
+        pass
+    if sweep:
+        folder.sweep(sealed_below)
+    return disk
+
+
+def test_an_archive_begins_behind_a_snapshot_where_the_segments_are_gone(journal: SimDisk) -> None:
+    shelves = SimShelves()
+    said = archive(folded(journal, 3), shelves)
+    assert rows_of(shelves) == [row for row in told_by(journal) if row["segment"] >= 3]
+    assert said[0][0] == "facts never archived"
+    assert (said[0][1]["first"], said[0][1]["segment"]) == (1, 2)
+    assert archive(folded(journal, 3), shelves) == [], "and goes on from its own files"
+
+
+def test_a_snapshot_changes_nothing_for_an_archive_that_has_the_segments(
+    journal: SimDisk, whole: dict[str, bytes]
+) -> None:
+    shelves = SimShelves()
+    archive(folded(journal, 3, sweep=False), shelves)
+    assert shelves.files() == whole
+
+
+def test_a_snapshot_that_does_not_reach_to_the_missing_segment_is_no_excuse(journal: SimDisk) -> None:
+    shelves = SimShelves()
+    disk = folded(journal, 2)
+    disk.remove(segment_name(2))
+    archive(SimDisk({name: data for name, data in journal.contents().items() if name == segment_name(1)}), shelves)
+    with pytest.raises(JournalDamaged, match="the segment is missing"):
+        archive(disk, shelves)

@@ -14,8 +14,9 @@ from penstock.codecs.facts import FactBatch
 from penstock.codecs.segments import HEADER_BYTES, batch_at, encode_batch, payload_of, seed_of
 from penstock.history import files
 from penstock.history.columns import Words
-from penstock.history.files import OtherVersion, Unreadable, decode, encode
+from penstock.history.files import Unreadable, decode, encode
 from penstock.history.records import BadRow, Segment
+from penstock.history.saying import OtherVersion
 from penstock.history.schema import SCHEMA
 from penstock.journal.segment import SegmentReader, segment_name
 from penstock.model import facts

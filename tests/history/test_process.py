@@ -7,16 +7,25 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import penstock
+from penstock.engine.engine import Engine
+from penstock.engine.rules import PolicyBook
+from penstock.engine.state import State
 from penstock.history import process
 from penstock.journal.disk import OsDisk
+from penstock.journal.recovery import recover
 from penstock.journal.segment import segment_numbers
-from tests.history.histories import journal_of, lives, read, told_by
+from penstock.journal.snapshot import snapshot_numbers
+from tests.engine.clients import Recorder
+from tests.engine.test_snapshots import assert_same
+from tests.history.histories import START_US, STORE_ID, journal_of, lives, read, told_by
+from tests.journal.simdisk import SimDisk
 
 SOURCE = Path(penstock.__file__).parents[1]
 PATIENCE_S = 30.0
@@ -67,9 +76,9 @@ class Running:
         self.process.kill()
         self.process.communicate(timeout=PATIENCE_S)
 
-    def tell(self, number: int) -> None:
+    def tell(self, number: int, live_bytes: int = 0, pressed: int = 0) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.write(f"{number} {live_bytes} {pressed}\n")
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
@@ -80,7 +89,8 @@ class Running:
     def rest(self) -> list[dict[str, Any]]:
         """What it says after it was told that there is no more; waits for its end."""
         out, _ = self.process.communicate(timeout=PATIENCE_S)
-        return [json.loads(line) for line in out.splitlines()]
+        said = [json.loads(line) for line in out.splitlines()]
+        return [event for event in said if event["event"] != "journal kept"]
 
 
 def environment() -> dict[str, str]:
@@ -187,6 +197,7 @@ def test_a_parent_that_is_gone_already_is_not_worked_for(data: Path) -> None:
         assert running.rest() == []
         assert running.process.returncode == process.DONE
     assert not (data / "archive").exists()
+    assert not (data / "archivist.lock").exists()
 
 
 def test_it_gives_way_to_everybody(data: Path) -> None:
@@ -207,3 +218,84 @@ def test_old_partitions_go_when_it_is_told_to_keep_few_days(data: Path) -> None:
     assert events[-1]["partition"] == "date=2001-01-01"
     assert not old.exists()
     assert archived(data) == told_by(journal(data), NAMES, silent=[b"orders"])
+
+
+# -- snapshots
+
+FOLDS = ("--snapshot-bytes", "1")
+
+
+def state_of(data: Path) -> State:
+    """What a server that started now would find; it works on a copy."""
+    engine = Engine(PolicyBook(), Recorder())
+    copy = SimDisk({path.name: path.read_bytes() for path in (data / "journal").iterdir()})
+    recover(copy, STORE_ID, engine.replay, START_US, 4_096, engine.restore)
+    return engine.state()
+
+
+def test_what_is_archived_is_folded_into_a_snapshot_and_goes(data: Path) -> None:
+    rows, state, below = told_by(journal(data), NAMES), state_of(data), sealed_below(data)
+    with Running(data, *FOLDS) as running:
+        running.hear()
+        running.tell(below)
+        eventually(lambda: segment_numbers(journal(data)) == [])
+    assert snapshot_numbers(journal(data)) == [below - 1]
+    assert archived(data) == rows
+    assert_same(state_of(data), state)
+
+
+def test_without_an_archive_there_are_snapshots_only(data: Path) -> None:
+    state = state_of(data)
+    with Running(data, *FOLDS, "--no-archive") as running:
+        running.tell(sealed_below(data))
+        eventually(lambda: segment_numbers(journal(data)) == [])
+    assert not (data / "archive").exists()
+    assert_same(state_of(data), state)
+
+
+def test_an_archive_that_was_not_there_from_the_first_begins_behind_the_snapshot(data: Path) -> None:
+    rows, below = told_by(journal(data), NAMES), sealed_below(data)
+    with Running(data, *FOLDS, "--no-archive") as running:
+        running.tell(3)
+        eventually(lambda: segment_numbers(journal(data))[0] == 3)
+    with Running(data) as running:
+        running.hear()
+        running.tell(below)
+        said = running.rest()
+    found = archived(data)
+    assert found == [row for row in rows if row["segment"] >= 3]
+    assert {row["queue"] for row in found} == {"orders"}
+    assert (said[0]["event"], said[0]["level"]) == ("facts never archived", "warning")
+    assert (said[0]["first"], said[0]["last"]) == (1, found[0]["seq"] - 1)
+
+
+def test_killed_at_any_moment_of_a_fold_it_loses_nothing(data: Path) -> None:
+    rows, state, below = told_by(journal(data), NAMES), state_of(data), sealed_below(data)
+    for turn in range(16):
+        with Running(data, *FOLDS) as running:
+            running.hear()
+            running.tell(min(below, turn + 2))
+            time.sleep(turn % 8 * 0.004)
+        assert_same(state_of(data), state)
+    with Running(data, *FOLDS) as running:
+        running.hear()
+        running.tell(below)
+        eventually(lambda: segment_numbers(journal(data)) == [])
+    assert archived(data) == rows
+    assert_same(state_of(data), state)
+    assert [path.name for path in (data / "journal").iterdir()] == [f"{below - 1:020}.snapshot"]
+
+
+def test_nothing_long_is_begun_once_the_server_is_on_its_way_out(data: Path) -> None:
+    with Running(data, *FOLDS) as running:
+        running.hear()
+        running.tell(sealed_below(data))
+        running.rest()
+    assert snapshot_numbers(journal(data)) == []
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)

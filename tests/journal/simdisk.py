@@ -96,6 +96,14 @@ class SimDisk(Disk):
         self._operate(f"read {name}")
         return bytes(self._file(name).content)
 
+    def read_part(self, name: str, at: int, size: int) -> bytes:
+        self._operate(f"read_part {name}")
+        return bytes(self._file(name).content[at : at + size])
+
+    def size(self, name: str) -> int:
+        self._operate(f"size {name}")
+        return len(self._file(name).content)
+
     def create(self, name: str, size: int) -> int:
         self._operate(f"create {name}")
         if name in self.files:
@@ -130,6 +138,9 @@ class SimDisk(Disk):
             raise
         if not self.eats_syncs:
             file.sync()
+
+    def doubt(self, handle: int) -> None:
+        self._operate("doubt")
 
     def cut(self, handle: int, size: int) -> None:
         self._operate("cut")
@@ -167,7 +178,8 @@ class SimDisk(Disk):
 
     def crash_states(self, seed: int = 0) -> Iterator[SimDisk]:
         """Disks as they may look when the power comes back."""
-        files = list({id(file): file for file in [*self.durable_names.values(), *self.files.values()]}.values())
+        named = [*self.durable_names.values(), *self.files.values(), *(naming.file for naming in self.namings)]
+        files = list({id(file): file for file in named}.values())
         doubts: list[Change | Naming] = [change for file in files for change in [*file.doubtful, *file.pending]]
         doubts += self.namings
         for kept in _choices(len(doubts), random.Random(seed)):

@@ -126,3 +126,15 @@ def test_directories_are_made_with_those_above_them(tmp_path: Path) -> None:
     make_directory(str(path))
     make_directory(str(path))
     assert path.is_dir()
+
+
+def test_a_part_of_a_file_can_be_read_and_its_size_asked(tmp_path: Path) -> None:
+    disk = OsDisk(str(tmp_path))
+    handle = disk.create("a", 0)
+    disk.write(handle, 0, b"0123456789")
+    disk.sync(handle)
+    disk.doubt(handle)
+    disk.close(handle)
+    assert (disk.size("a"), disk.read_part("a", 3, 4), disk.read_part("a", 8, 9)) == (10, b"3456", b"89")
+    with pytest.raises(FileNotFoundError):
+        disk.read_part("b", 0, 1)

@@ -416,7 +416,7 @@ def test_once_dead_it_answers_nothing_and_touches_nothing() -> None:
         (4, "cut", f"could not seal {ONE}: No space left on device"),
         (4, "rename", f"could not begin {segment_name(2)}: No space left on device"),
         (4, "sync_names", f"could not begin {segment_name(2)}: No space left on device"),
-        (5, "fill", "could not prepare spare.journal: No space left on device"),
+        (4, "write", f"could not seal {ONE}: No space left on device"),
     ],
 )
 def test_it_says_what_it_died_of(call: int, operation: str, words: str) -> None:
@@ -451,3 +451,75 @@ def test_a_spare_that_cannot_be_removed_spoils_the_stop_but_not_the_journal() ->
     assert disk.operations[-1] == "remove spare.journal"
     facts, _, recovery = recovered(disk.after_kill())
     assert (len(facts), recovery.clean) == (1, True)
+
+
+# -- a full disk
+
+
+class SmallDisk(SimDisk):
+    """Has room for so many bytes."""
+
+    room = 0
+
+    def create(self, name: str, size: int) -> int:
+        if sum(len(file.content) for file in self.files.values()) + size > self.room:
+            super().create(name, 0)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().create(name, size)
+
+
+def small_journal(room: int) -> tuple[SmallDisk, Journal]:
+    disk = SmallDisk()
+    disk.room = room
+    return disk, Journal(disk, STORE_ID, 1, 1, START_US, SEGMENT_BYTES)
+
+
+def test_a_disk_without_room_for_the_next_segment_is_no_death() -> None:
+    disk, journal = small_journal(SEGMENT_BYTES)
+    journal.prepare_spare()
+    assert (journal.full, journal.wants_spare, journal.dead) == (True, False, "")
+    assert SPARE_NAME not in disk.files
+    journal.append(batch_of((1, b"a")), START_US)
+    disk.room = 3 * SEGMENT_BYTES
+    journal.full = False
+    assert journal.wants_spare
+    journal.prepare_spare()
+    assert (journal.full, disk.size(SPARE_NAME)) == (False, SEGMENT_BYTES)
+
+
+def test_where_a_whole_segment_does_not_fit_a_smaller_one_does() -> None:
+    disk, journal = small_journal(SEGMENT_BYTES + 600)
+    journal.append(batch_of((1, b"a" * 1_000)), START_US)
+    journal.append(batch_of((2, b"b" * 1_000)), START_US)
+    assert (journal.segment, journal.full, journal.dead) == (2, True, "")
+    assert disk.size(segment_name(2)) < SEGMENT_BYTES
+    assert [fact.body[:1] for fact in check.read(disk)] == [b"a", b"b"]
+
+
+def test_where_not_even_one_batch_fits_it_says_so_and_dies() -> None:
+    disk, journal = small_journal(SEGMENT_BYTES)
+    journal.append(batch_of((1, b"a" * 1_000)), START_US)
+    disk.room = 0
+    with pytest.raises(JournalDead, match=r"could not begin .*: no space left"):
+        journal.append(batch_of((2, b"b" * 1_000)), START_US)
+    assert [fact.message for fact in check.read(disk)] == [1]
+
+
+def test_the_next_segment_is_made_as_large_as_the_reserve_asks() -> None:
+    disk, journal = small_journal(1 << 20)
+    journal.reserve_bytes = 5 * SEGMENT_BYTES
+    journal.prepare_spare()
+    assert disk.size(SPARE_NAME) == 5 * SEGMENT_BYTES
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    for number in range(4 * SEGMENT_BYTES // 1_200):
+        journal.append(batch_of((number + 2, bytes(1_000))), START_US)
+    assert journal.segment == 2
+
+
+def test_a_server_starts_on_a_disk_that_is_nearly_full() -> None:
+    disk = SmallDisk()
+    disk.room = SEGMENT_BYTES // 4 + 10
+    _, journal, _ = recovered(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    assert journal.full

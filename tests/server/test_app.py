@@ -60,7 +60,8 @@ def test_it_says_where_it_listens_then_that_it_is_ready(running: Process) -> Non
 def test_a_new_data_directory_is_its_owners_only(running: Process) -> None:
     assert running.data.stat().st_mode & 0o777 == 0o700
     modes = {path.name: path.stat().st_mode & 0o777 for path in running.data.iterdir()}
-    assert modes == {"identity": 0o600, "journal": 0o700, "lock": 0o600, SOCKET_NAME: 0o600}
+    files = {"identity": 0o600, "journal": 0o700, "lock": 0o600, "archivist.lock": 0o600, SOCKET_NAME: 0o600}
+    assert modes == files
 
 
 def test_the_admin_api_is_reached_through_the_data_directory_however_long_its_path(running: Process) -> None:

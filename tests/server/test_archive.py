@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ import json, sys
 def say(**fields): print(json.dumps(fields), flush=True)
 say(level="info", event="archive opened", segment=0, last=0, last_at_us=0)
 for line in sys.stdin:
-    number = int(line)
+    number = int(line.split()[0])
     say(level="info", event="segment archived", segment=number - 1, last=number - 1, last_at_us=5)
 """
 FAILING = "import sys; print('Traceback: oops'); sys.exit(1)"
@@ -38,6 +39,17 @@ DAMAGED = """
 import json, sys
 print(json.dumps({"level": "error", "event": "archive stopped", "why": "segment 1 is damaged"}))
 sys.exit(4)
+"""
+KEEPING = """
+import json, sys
+kept = dict(snapshot=3, snapshot_bytes=11_000, bytes=16_000)
+print(json.dumps(dict(level="debug", event="journal kept", **kept)), flush=True)
+sys.stdin.read()
+"""
+PARROT = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps(dict(level="debug", event="heard", line=line.strip())), flush=True)
 """
 DEAF = "import time; time.sleep(600)"
 
@@ -50,15 +62,17 @@ class Scene:
         self.journal = Journal(self.disk, STORE_ID, first_segment, first_segment, START_US, 4_096)
         self.written = StringIO()
         self.now_us = START_US
-        wanted = Archiving(enabled, SEAL_US, [sys.executable, "-c", program])
-        self.archive = Archive(wanted, self.journal, Log(self.written, "json", "debug"), START_US)
+        self.live_bytes = 0
+        wanted = Archiving(enabled, SEAL_US, [sys.executable, "-c", program], snapshot_bytes=1_000)
+        log = Log(self.written, "json", "debug")
+        self.archive = Archive(wanted, self.journal, lambda: self.live_bytes, log, START_US)
 
     def publish(self) -> None:
         self.journal.append(batch_of((1, b"body")), self.now_us)
 
-    def beat(self, later_us: int = 0) -> None:
+    def beat(self, later_us: int = 0, pressed: bool = False) -> None:
         self.now_us += later_us
-        self.archive.beat(self.now_us)
+        self.archive.beat(self.now_us, pressed)
 
     def status(self) -> dict[str, Any]:
         return self.archive.status(self.now_us)
@@ -135,14 +149,64 @@ def test_a_disk_that_dies_while_sealing_is_told() -> None:
     run(scenario())
 
 
-def test_switched_off_it_seals_nothing_and_starts_nobody() -> None:
+def test_without_an_archive_there_are_snapshots_and_nothing_is_sealed_before_one_is_worth_while() -> None:
     async def scenario() -> None:
-        async with scene(enabled=False, first_segment=7) as world:
+        async with scene(KEEPING, enabled=False, first_segment=7) as world:
             world.publish()
             world.journal.prepare_spare()
+            world.live_bytes = 5_000
             world.beat(10 * SEAL_US)
-            assert world.journal.segment == 7
-            assert (world.status()["enabled"], world.status()["pid"]) == (False, None)
+            await world.beat_until_said("journal kept", 1)
+            assert world.archive.snapshot_status() == {"segment": 3, "bytes": 11_000, "sealed_bytes": 16_000}
+            assert (world.status()["enabled"], world.journal.segment) == (False, 7)
+            world.live_bytes = 4_999
+            world.beat()
+            assert world.journal.segment == 8
+
+    run(scenario())
+
+
+def test_with_the_number_of_the_segment_it_is_told_how_much_lives() -> None:
+    async def scenario() -> None:
+        async with scene(PARROT, first_segment=2) as world:
+            world.live_bytes = 12_345
+            world.beat(LEFTOVERS_US)
+            await world.beat_until_said("heard", 1)
+            assert world.events()[-1]["line"] == "2 12345 0"
+
+    run(scenario())
+
+
+def test_where_the_disk_lacks_room_what_there_is_is_sealed_and_told_once() -> None:
+    async def scenario() -> None:
+        async with scene(PARROT, first_segment=2) as world:
+            world.beat(LEFTOVERS_US)
+            await world.beat_until_said("heard", 1)
+            world.publish()
+            world.journal.prepare_spare()
+            world.beat(pressed=True)
+            assert world.journal.segment == 3
+            world.publish()
+            world.beat(pressed=True)
+            assert world.journal.segment == 3
+            await until(lambda: world.said("heard") == 2)
+            assert world.events()[-1]["line"] == "3 0 1"
+
+    run(scenario())
+
+
+def test_rules_that_have_changed_are_known_to_the_next_one_at_once() -> None:
+    async def scenario() -> None:
+        async with scene(DEAF, first_segment=2) as world:
+            world.beat(LEFTOVERS_US)
+            first = world.status()["pid"]
+            world.archive.reload(Archiving(True, SEAL_US, [sys.executable, "-c", DEAF], snapshot_bytes=1_000))
+            world.beat()
+            assert world.status()["pid"] == first, "nothing has changed"
+            world.archive.reload(Archiving(True, SEAL_US, [sys.executable, "-c", ECHO], snapshot_bytes=1_000))
+            await world.beat_until_said("segment archived", 1)
+            assert world.status()["pid"] != first
+            assert world.said("archivist ended") == 0
 
     run(scenario())
 
@@ -243,7 +307,7 @@ def test_a_command_that_cannot_be_run_is_tried_again() -> None:
     async def scenario() -> None:
         async with scene(first_segment=2) as world:
             wanted = Archiving(True, SEAL_US, ["/nowhere/python"])
-            world.archive = Archive(wanted, world.journal, Log(world.written, "json"), START_US)
+            world.archive = Archive(wanted, world.journal, lambda: 0, Log(world.written, "json"), START_US)
             world.beat(LEFTOVERS_US)
             world.beat(AGAIN_US)
             assert world.said("archivist not started") == 2
@@ -285,7 +349,19 @@ def test_the_configuration_decides_what_the_archivist_is_told() -> None:
     assert "--keep-days 9" in words
     assert "--dialect 0=server" in words
     assert "--without-bodies secret* --without-bodies %FF" in words
-    assert not archiving(load({}, {"PENSTOCK_ARCHIVE_ENABLED": "false"}, None)).enabled
+    assert "--snapshot-bytes 268435456 --keep-bytes 0" in words
+    without = archiving(load({}, {"PENSTOCK_ARCHIVE_ENABLED": "false"}, None))
+    assert not without.enabled
+    assert "--no-archive" in without.command
+
+
+def test_the_archivist_forgets_dedup_ids_when_the_server_does(tmp_path: Path) -> None:
+    """A snapshot holds those within their window: the one thing in it that policies decide."""
+    file = tmp_path / "penstock.toml"
+    file.write_text('[[policy]]\nmatch = "or=ders*"\ndedup_s = 90\n[[policy]]\nmatch = "x"\nlease_s = 5\n')
+    words = " ".join(archiving(load({}, {}, str(file))).command)
+    assert "--dedup or=ders*=90000000" in words
+    assert words.count("--dedup ") == 1
 
 
 def test_exit_codes_mean_the_same_on_both_sides() -> None:

@@ -33,6 +33,7 @@ Sayings = tuple[tuple[object, object], tuple[str, object], tuple[str, object]]
 # kind of a dialect's setting -> what may be said of it
 OF_KIND: Mapping[str, Sayings] = {
     settings.TEXT: (("a", "a"), ("b", "b"), ('"c"', "c")),
+    settings.ANY_TEXT: (("", ""), ("b", "b"), ('"c"', "c")),
     settings.SECONDS: (("1", 1_000_000), ("0.5", 500_000), ("2.5", 2_500_000)),
     settings.COUNT: ((1, 1), ("2", 2), ("3", 3)),
     settings.FLAG: ((True, True), ("false", False), ("true", True)),
@@ -58,6 +59,10 @@ SAYINGS: Mapping[str, Sayings] = {
     "archive.enabled": ((True, True), ("false", False), ("true", True)),
     "archive.seal_s": (("1", 1_000_000), ("0.5", 500_000), ("0", 0)),
     "archive.without_bodies": (("a, b*", (b"a", b"b*")), ("%FF", (b"\xff",)), ('["c", "d"]', (b"c", b"d"))),
+    "limits.disk_free_bytes": (("1", 1), ("2", 2), ("0", 0)),
+    "limits.memory_bytes": (("1", 1), ("2", 2), ("0", 0)),
+    "journal.snapshot_bytes": (("65536", 65_536), ("65537", 65_537), ("65538", 65_538)),
+    "journal.keep_bytes": (("1", 1), ("2", 2), ("0", 0)),
     "archive.keep_days": (("1", 1), ("2", 2), ("0", 0)),
     "log.format": (("human", "human"), ("json", "json"), ('"auto"', "auto")),
     "log.level": (("debug", "debug"), ("warning", "warning"), ('"error"', "error")),

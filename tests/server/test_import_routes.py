@@ -26,8 +26,8 @@ async def begin(desk: Desk) -> str:
     return str(answer["import_id"])
 
 
-async def send(desk: Desk, import_id: object, *messages: dict[str, object], queue: str = "q") -> Answer:
-    return await desk.post(f"/api/v1/queues/{queue}/import", {"import_id": import_id, "messages": messages})
+async def send(desk: Desk, import_id: object, *messages: dict[str, object], queue: str = "q", **said: object) -> Answer:
+    return await desk.post(f"/api/v1/queues/{queue}/import", {"import_id": import_id, "messages": messages, **said})
 
 
 async def peek(desk: Desk, queue: str = "q") -> list[dict[str, Any]]:
@@ -159,5 +159,80 @@ def test_a_batch_has_a_limit_and_may_be_empty(tmp_path: Path) -> None:
         import_id = await begin(desk)
         assert (await send(desk, import_id, *[message()] * (IMPORT_MAX + 1)))[0] == 400
         assert await send(desk, import_id) == (200, {"name": "q", "imported": 0})
+
+    with_desk(tmp_path, scenario)
+
+
+# -- queues with a past
+
+QUEUE = {
+    "lease_us": 7_000_000,
+    "delay_us": 5_000_000,
+    "max_body": 1_024,
+    "published": 40,
+    "delivered": 50,
+    "created_us": 1_600_000_000_000_000,
+    "modified_us": 1_600_000_000_000_001,
+}
+
+
+async def send_queue(desk: Desk, import_id: str, *messages: dict[str, object], **said: object) -> Answer:
+    form = {"import_id": import_id, "messages": messages, "dialect": "rsmq", "queue": QUEUE | said}
+    return await desk.post("/api/v1/queues/q/import", form)
+
+
+def test_a_queue_is_made_as_it_was_and_only_once(tmp_path: Path) -> None:
+    async def scenario(desk: Desk) -> None:
+        import_id = await begin(desk)
+        assert await send_queue(desk, import_id) == (200, {"name": "q", "imported": 0, "created": True})
+        again = await send_queue(desk, import_id, message(), lease_us=9)
+        assert again == (200, {"name": "q", "imported": 1, "created": False})
+        _, shown = await desk.get("/api/v1/queues/q")
+        assert (shown["dialect"], shown["policy"]) == ("rsmq", {"lease_s": 7, "delay_s": 5, "max_body": 1_024})
+        assert shown["counts"]["published"] == 1
+
+    with_desk(tmp_path, scenario)
+
+
+def test_a_message_may_have_been_ready_long_ago(tmp_path: Path) -> None:
+    async def scenario(desk: Desk) -> None:
+        later = message(b"later", "two", ready_us=1_600_000_000_000_002)
+        await send(desk, await begin(desk), later, message(b"first", "one", ready_us=1_600_000_000_000_001))
+        found = await peek(desk)
+        assert [(shown["body"], shown["ready_us"]) for shown in found] == [
+            ("first", 1_600_000_000_000_001),
+            ("later", 1_600_000_000_000_002),
+        ]
+
+    with_desk(tmp_path, scenario)
+
+
+def test_what_a_queue_took_elsewhere_it_takes_here(tmp_path: Path) -> None:
+    async def scenario(desk: Desk) -> None:
+        import_id = await begin(desk)
+        await send_queue(desk, import_id)
+        assert (await send(desk, import_id, message(bytes(1_025))))[0] == 200
+        assert (await desk.post("/api/v1/queues/q/messages", {"body": "x" * 1_025}))[0] == 413
+
+    with_desk(tmp_path, scenario)
+
+
+def test_of_two_messages_with_one_id_of_rsmq_the_second_is_refused(tmp_path: Path) -> None:
+    async def scenario(desk: Desk) -> None:
+        import_id = await begin(desk)
+        assert (await send_queue(desk, import_id, message(b"one", "id")))[0] == 200
+        assert (await send_queue(desk, import_id, message(b"other", "id")))[1]["error"] == "duplicate"
+        assert (await send_queue(desk, import_id, message(b"one", "id")))[0] == 200
+        assert [shown["body"] for shown in await peek(desk)] == ["one"]
+
+    with_desk(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("said", [{"lease_us": -1}, {"created_us": -1}, {"max_body": 1.5}, {"more": 1}])
+def test_a_bad_queue_is_refused(tmp_path: Path, said: dict[str, object]) -> None:
+    async def scenario(desk: Desk) -> None:
+        assert (await send_queue(desk, await begin(desk), **said))[0] == 400
+        assert (await send(desk, await begin(desk), message(), dialect="klingon"))[0] == 400
+        assert (await desk.get("/api/v1/queues"))[1]["queues"] == []
 
     with_desk(tmp_path, scenario)

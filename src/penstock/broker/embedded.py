@@ -28,6 +28,10 @@ BEHIND_US: Final[i64] = 5_000
 BEHIND_BYTES: Final[i64] = 64 << 10
 
 
+def _nothing() -> None:
+    pass
+
+
 class Embedded(Driven):
     """Law: what is said has been written, or synced, as far as it was asked."""
 
@@ -44,11 +48,18 @@ class Embedded(Driven):
         self._behind_us: i64 = NEVER_US  # when what is noted has to be written, asked or not
         self._covered: list[Entry] = []  # said when the sync that is under way is done
         self._ticket: SyncTicket | None = None  # that sync
+        self._segment: int = 0  # the journal's, when it was last looked at
+        self.on_segment: Callable[[], None] = _nothing  # called when the journal has begun another
 
     def open(self, wall_us: int, version: str) -> Recovery:
         """Reads the past, then notes the start; when it returns, both are synced."""
         journal, recovery = recover(
-            self._disk, self._store_id, self._engine.replay, now_us=wall_us, segment_bytes=self._segment_bytes
+            self._disk,
+            self._store_id,
+            self._engine.replay,
+            now_us=wall_us,
+            segment_bytes=self._segment_bytes,
+            restore=self._engine.restore,
         )
         self.journal: Journal = journal
         note = {"version": version, "clean": recovery.clean, "cut_bytes": recovery.cut_bytes}
@@ -72,6 +83,9 @@ class Embedded(Driven):
 
     def commit(self) -> None:
         self._note()
+        if self.journal.segment != self._segment:
+            self._segment = self.journal.segment
+            self.on_segment()
         if self._outbox.waits_for_write() or self._is_behind():
             self._write()
         if self._outbox.promised == stages.SYNC:
@@ -137,6 +151,17 @@ class Embedded(Driven):
     def client_counts(self) -> dict[str, int]:
         """Clients with names, and what could not be kept for those that are gone."""
         return self._outbox.client_counts()
+
+    def refuse(self, full: bool) -> None:
+        """Whether publishing is refused, for want of room; everything else goes on."""
+        self._engine.full = full
+
+    def live_messages(self) -> int:
+        return int(self._engine.state().messages.count)
+
+    def live_bytes(self) -> int:
+        """What a snapshot of now would take for the messages."""
+        return int(self._engine.state().live_bytes())
 
     def rebook(self, book: PolicyBook) -> None:
         self._engine.rebook(book)

@@ -46,6 +46,16 @@ class Wake(Said):
         session.woken(token)
 
 
+class Announcement(Said):
+    """The token is the queue's length."""
+
+    def __init__(self, queue: bytes) -> None:
+        self._queue = queue
+
+    def say(self, session: Session, token: i64, code: i64) -> None:
+        session.heard(self._queue, token)
+
+
 class Notice(Said):
     """The token is the stage, for a notice is no answer."""
 
@@ -107,6 +117,9 @@ class Outbox(Out):
 
     def wake(self, session: Session, token: i64) -> None:
         self._later(session, token, self._confirm, 0, _WAKE)
+
+    def announce(self, session: Session, queue: bytes, length: i64) -> None:
+        self._later(session, length, self._confirm, 0, Announcement(queue))
 
     def notice(self, client_id: int, stage: i64, label: int, after: i64) -> None:
         """Stages of durability come when they are reached, turns of a life when they are confirmed, and not before."""

@@ -20,13 +20,16 @@ class _Said:
     key: str | bytes | None = None
     priority: int | None = None
     dedup_id: str | None = None
+    mark: str | None = None
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft(_Said):
-    """`Draft("text")`, `Draft(b"bytes")` or `Draft(json=…)`, with any of delay, ttl, key, priority, dedup_id.
+    """`Draft("text")`, `Draft(b"bytes")` or `Draft(json=…)`, with any of delay, ttl, key, priority, dedup_id, mark.
 
-    Without a `dedup_id` the client makes one, so that it may repeat the publish; "" has none made.
+    Without a `dedup_id` the client makes one, so that it may repeat the publish; "" has none made. It is the `row`th of
+    the list named `mark`: published unless that row, or a later one, was. This may be repeated for ever.
     """
 
     body: str | bytes | None = None
@@ -44,7 +47,11 @@ def entry(draft: Draft, dedup_id: str) -> Entry:
     made.delay = UNSET if draft.delay is None else seconds(draft.delay)
     made.ttl = UNSET if draft.ttl is None else seconds(draft.ttl)
     made.priority = UNSET if draft.priority is None else draft.priority
-    made.dedup_id = (dedup_id if draft.dedup_id is None else draft.dedup_id) or UNSET
+    if draft.mark is None:
+        made.dedup_id = (dedup_id if draft.dedup_id is None else draft.dedup_id) or UNSET
+    else:
+        made.mark, made.row = draft.mark, UNSET if draft.row is None else draft.row
+        made.dedup_id = draft.dedup_id or UNSET
     return made
 
 

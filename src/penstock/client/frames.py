@@ -31,6 +31,8 @@ class Entry(Struct, kw_only=True):
     ttl: float | UnsetType = UNSET
     priority: int | UnsetType = UNSET
     dedup_id: str | UnsetType = UNSET
+    mark: str | UnsetType = UNSET
+    row: int | UnsetType = UNSET
 
 
 class Publish(Request, kw_only=True, tag="publish"):
@@ -71,11 +73,15 @@ class Answer(Struct, tag_field="type"):
 
 
 class Published(Struct, frozen=True):
-    """Where a message went. `duplicate`: another of the same dedup id was there before, and this is its id."""
+    """Where a message went. `duplicate`: another of the same dedup id was there before, and this is its id.
 
-    shard: int
-    sequence: int
+    `already` above 0: nowhere, for its mark had come to this row before.
+    """
+
+    shard: int = 0
+    sequence: int = 0
     duplicate: bool = False
+    already: int = 0
 
     @property
     def id(self) -> str:

@@ -69,7 +69,7 @@ class Publishing(Asking):
             return []
         entries = [entry(draft, next(self._dedup_ids)) for draft in drafts]
         request = Publish(queue, stage or self._stage, create=create, messages=entries)
-        repeat = all(one.dedup_id is not UNSET for one in entries)
+        repeat = all(one.dedup_id is not UNSET or one.mark is not UNSET for one in entries)
         reply = await self._link.ask(request, self._patience(timeout), repeat)
         told = expected(reply.answer, PublishedAll).messages
         return [_as_meant(draft, one) for draft, one in zip(drafts, told, strict=True)]
@@ -82,4 +82,4 @@ def _dedup_ids() -> Iterator[str]:
 
 def _as_meant(draft: Draft, told: Published) -> Published:
     """A duplicate under an id the client made up is its own repetition: for the caller there was one."""
-    return Published(told.shard, told.sequence) if draft.dedup_id is None else told
+    return Published(told.shard, told.sequence) if draft.dedup_id is None and draft.mark is None else told

@@ -24,8 +24,8 @@ _SIGN: Final = 1 << 63
 _I64: Final = struct.Struct("<q")
 _U64: Final = struct.Struct("<Q")
 _DEDUP_ID, _FOREIGN_ID, _TRACE, _PRINCIPAL, _POSTER, _LABEL, _NOTIFY, _DEAD_OF, _DEAD_FROM = range(1, 10)
-_DELIVERIES, _FIRST_LEASED = range(10, 12)
-_WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8, _DELIVERIES: 8, _FIRST_LEASED: 8}
+_DELIVERIES, _FIRST_LEASED, _MARK, _ROW = range(10, 14)
+_WIDTHS: Final = {_POSTER: 8, _LABEL: 8, _NOTIFY: 1, _DEAD_OF: 8, _DELIVERIES: 8, _FIRST_LEASED: 8, _ROW: 8}
 
 
 class BadFact(ValueError):
@@ -227,6 +227,8 @@ def write_origin(out: BytesWriter, origin: Origin) -> None:
         out.write(origin.dead_from)
     _write_number(out, _DELIVERIES, origin.deliveries)
     _write_number(out, _FIRST_LEASED, origin.first_leased_us)
+    _write_text(out, _MARK, origin.mark)
+    _write_number(out, _ROW, origin.row)
 
 
 def _write_text(out: BytesWriter, tag: i64, value: bytes) -> None:
@@ -292,3 +294,7 @@ def _note(origin: Origin, tag: int, value: bytes) -> None:
         origin.deliveries = _I64.unpack(value)[0]
     elif tag == _FIRST_LEASED:
         origin.first_leased_us = _I64.unpack(value)[0]
+    elif tag == _MARK:
+        origin.mark = value
+    elif tag == _ROW:
+        origin.row = _I64.unpack(value)[0]

@@ -16,10 +16,13 @@ _TRUE_FALSE: Final = (b"false", b"true")
 
 
 def published(label: int, ids: Ids, outcomes: list[tuple[int, int]]) -> bytes:
-    """Of each a code and a number."""
+    """Of each a code and a number; of a row that its mark has passed, where the mark has come to."""
     shown: list[bytes] = []
-    for code, seq in outcomes:
-        pair = ids.pair(seq)
+    for code, number in outcomes:
+        if code == codes.ALREADY:
+            shown.append(f'{{"already":{number}}}'.encode())
+            continue
+        pair = ids.pair(number)
         place = f'{{"shard":{high(pair)},"sequence":{low(pair)},"duplicate":'
         shown.append(place.encode() + _TRUE_FALSE[code == codes.DUPLICATE] + b"}")
     return _answer(b"published", label, b",".join(shown))

@@ -77,6 +77,8 @@ class Draft(Struct):
     key64: bytes | UnsetType = UNSET
     priority: int | UnsetType = UNSET
     dedup_id: str | UnsetType = UNSET
+    mark: str | UnsetType = UNSET
+    row: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
 
 
 class Publish(Struct, tag="publish"):

@@ -6,7 +6,7 @@ import json
 
 from penstock.codecs.facts import BadFact
 from penstock.codecs.names import parse, show
-from penstock.model.policy import POLICY_FIELDS, Policy
+from penstock.model.policy import POLICY_FIELDS, Past, Policy
 
 
 def encode_policy(policy: Policy) -> bytes:
@@ -15,6 +15,8 @@ def encode_policy(policy: Policy) -> bytes:
         value = getattr(policy, field)
         if value is not None:
             said[field] = show(value) if isinstance(value, bytes) else value
+    if policy.past is not None:
+        said["past"] = policy.past
     return json.dumps(said, separators=(",", ":")).encode() if said else b""
 
 
@@ -28,6 +30,8 @@ def decode_policy(data: bytes) -> Policy:
             policy.dead_letter = parse(value)
         elif field == "backoff_us":
             policy.backoff_us = tuple(value)
+        elif field == "past":
+            policy.past = Past(*value)
         elif field in POLICY_FIELDS:
             setattr(policy, field, value)
         else:

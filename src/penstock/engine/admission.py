@@ -8,12 +8,14 @@ from penstock.engine.queue import Queue
 from penstock.engine.rules import PolicyBook, Rules
 from penstock.model import codes
 from penstock.model.limits import (
+    BODY_MAX,
     DEDUP_ID_MAX,
     DELAY_MAX_US,
     DELIVERIES_MAX,
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    MARK_MAX,
     NEVER_US,
     ORIGIN_FIXED,
     PRIORITY_MAX,
@@ -41,7 +43,7 @@ def admit(
     if queue is None:
         return _admit_first(name, dialect, body, delay_us, options, ahead, ahead_bytes, book)
     rules = queue.rules
-    if len(body) > rules.max_body:
+    if len(body) > rules.max_body and not (options.moved and len(body) <= BODY_MAX):
         return codes.TOO_LARGE
     if rules.max_length != 0 and queue.length() + ahead >= rules.max_length:
         return codes.FULL
@@ -66,7 +68,7 @@ def _admit_first(
     if len(name) > QUEUE_NAME_MAX:
         return codes.BAD_NAME
     rules = Rules(book.effective(name, Policy(), int(dialect)))
-    if len(body) > rules.max_body:
+    if len(body) > rules.max_body and not (options.moved and len(body) <= BODY_MAX):
         return codes.TOO_LARGE
     if rules.max_length != 0 and ahead >= rules.max_length:
         return codes.FULL
@@ -88,7 +90,9 @@ def _bad_option(delay_us: i64, options: Publishing) -> i64:
 def _bad_origin(origin: Origin) -> i64:
     if not 0 <= origin.deliveries <= DELIVERIES_MAX or not 0 <= origin.first_leased_us < NEVER_US:
         return codes.BAD_OPTION
-    if len(origin.dedup_id) > DEDUP_ID_MAX:
+    if (origin.row < 1 if origin.mark else origin.row != 0) or origin.row >= NEVER_US:
+        return codes.BAD_OPTION
+    if len(origin.dedup_id) > DEDUP_ID_MAX or len(origin.mark) > MARK_MAX:
         return codes.TOO_LARGE
-    named = len(origin.dedup_id) + len(origin.foreign_id) + len(origin.trace) + len(origin.principal)
+    named = len(origin.mark) + len(origin.dedup_id) + len(origin.foreign_id) + len(origin.trace) + len(origin.principal)
     return codes.TOO_LARGE if named + ORIGIN_FIXED > EXTRA_MAX else codes.OK

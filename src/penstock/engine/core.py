@@ -20,6 +20,7 @@ class Core(Broker):
 
     def __init__(self, book: PolicyBook, out: Out) -> None:
         self.record: FactBatch = FactBatch()
+        self.full: bool = False  # the server has no room for more: publishing is refused, all else goes on
         self._state: State = State(book, Silence())
         self._waiting: Waiting = Waiting()
         self._out: Out = out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 from mypy_extensions import i64
 
@@ -38,6 +39,18 @@ class Dedup:
         self._order.append((dedup_id, seq))
         if len(self._order) > DEDUP_IDS_MAX:
             self._forget_first()
+
+    def entries(self) -> Iterator[tuple[bytes, int, int]]:
+        """Id, message number and time, as they were published; the time is 0 where a later message has the id."""
+        for dedup_id, seq in self._order:
+            found = self._known.get(dedup_id)
+            yield dedup_id, seq, found[1] if found is not None and found[0] == seq else 0
+
+    def restored(self, dedup_id: bytes, seq: i64, at_us: i64) -> None:
+        """One of those entries; to be told all of them, in order."""
+        self._order.append((dedup_id, seq))
+        if at_us != 0:
+            self._known[dedup_id] = (seq, at_us)
 
     def forget(self, until_us: i64) -> None:
         """Those of messages published until then."""

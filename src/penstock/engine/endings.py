@@ -29,10 +29,21 @@ class Endings:
     def release(self, message: Message, queue: Queue, dialect: i64, delay_us: i64, failed: bool) -> None:
         if failed:
             self._fail(message, queue, dialect, facts.FAILED, delay_us)
-        elif message.expires_us <= self._state.now_us:
+        else:
+            self._return(message, queue, dialect, self._state.now_us + max(delay_us, 0))
+
+    def move(self, message: Message, queue: Queue, dialect: i64, due_us: i64) -> None:
+        """When it can be seen; one that is leased and can be seen already is given back."""
+        if message.place == LEASED and due_us <= self._state.now_us:
+            self._return(message, queue, dialect, due_us)
+        else:
+            self._state.extended(message, queue, dialect, due_us)
+            self._hands.serve(queue)
+
+    def _return(self, message: Message, queue: Queue, dialect: i64, ready_us: i64) -> None:
+        if message.expires_us <= self._state.now_us:
             self._state.expired(message, queue)
         else:
-            ready_us = self._state.now_us + max(delay_us, 0)
             self._state.released(message, queue, dialect, facts.RETURNED, ready_us, False)
             self._hands.tell(message, stages.RETRY)
             self._hands.serve(queue)
@@ -82,6 +93,7 @@ class Endings:
         copy.dialect = message.dialect
         copy.origin = _origin_of_dead(message, queue.name)
         state.published(copy, dead)
+        self._hands.announce(dead)
         self._hands.serve(dead)
 
 

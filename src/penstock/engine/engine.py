@@ -6,16 +6,21 @@ from __future__ import annotations
 from mypy_extensions import i64
 
 from penstock.codecs.facts import Fact
-from penstock.engine.queues import QueueVerbs
+from penstock.engine.calls import QueueCalls
 from penstock.engine.replay import apply
 from penstock.engine.rules import PolicyBook
+from penstock.engine.snapshots import restore
 from penstock.engine.waiting import Waiter
 from penstock.model import codes
 from penstock.model.message import LEASE_OVER, WAIT_OVER, Message
 
 
-class Engine(QueueVerbs):
+class Engine(QueueCalls):
     """The verbs, and what happens without being asked: history before the start, and time."""
+
+    def restore(self, kind: int, rows: int, payload: bytes) -> None:
+        """Before all else: a block of a snapshot."""
+        restore(self._state, kind, rows, payload)
 
     def replay(self, fact: Fact) -> None:
         """Before `start`: a fact of the past."""

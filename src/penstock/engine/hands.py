@@ -90,6 +90,15 @@ class Hands:
         if queue.available():
             self.rouse(line)
 
+    def announce(self, queue: Queue) -> None:
+        """One more was published: whoever listens hears of it."""
+        line = self._waiting.lines.get(queue.name)
+        if line is None:
+            queue.watched = False
+            return
+        for session in line.listeners:
+            self._out.announce(session, queue.name, queue.length())
+
     def rouse(self, line: Line) -> None:
         for session, token in self._waiting.rouse(line):
             self._out.wake(session, token)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import nsmallest
+
+from mypy_extensions import i64
 
 from penstock.engine.queue import Queue
+from penstock.engine.ranked import Ranked
 from penstock.engine.rules import merged
 from penstock.engine.state import State
 from penstock.engine.waiting import Waiting
-from penstock.model.message import Message
-from penstock.model.views import Counts, MessageView, QueueView, Rank, StatsView
+from penstock.model.limits import NEVER_US
+from penstock.model.message import LEASED, PARKED, Message
+from penstock.model.policy import Past
+from penstock.model.views import Counts, Glance, MessageView, QueueView, Rank, StatsView
 
 
 def message_view(message: Message, queue: Queue) -> MessageView:
@@ -60,6 +66,70 @@ def queue_view(queue: Queue, state: State, waiting: Waiting) -> QueueView:
     line = waiting.lines.get(queue.name)
     view.waiting = 0 if line is None else line.waiting()
     return view
+
+
+def glance(queue: Queue | None, now_us: i64) -> Glance:
+    seen = Glance(now_us)
+    if queue is None:
+        return seen
+    rules = queue.rules
+    seen.there = True
+    seen.lease_us = rules.lease_us
+    seen.delay_us = rules.delay_us
+    seen.max_body = rules.said_body
+    seen.published = queue.published
+    seen.delivered = queue.delivered
+    seen.length = queue.length()
+    seen.created_us = queue.created_us
+    seen.modified_us = queue.modified_us
+    seen.changes = queue.changes
+    if queue.policy.past is not None:
+        _look_back(seen, queue.policy.past)
+    return seen
+
+
+def _look_back(seen: Glance, past: Past) -> None:
+    """A queue that came from elsewhere is as old as it was there, and has all that behind it."""
+    if seen.modified_us == seen.created_us:
+        seen.modified_us = past.modified_us
+    seen.created_us = past.created_us
+    seen.published += past.published
+    seen.delivered += past.delivered
+
+
+def seen_from_us(message: Message) -> i64:
+    """When it can be seen, or could for the first time: the end of its lease, or when it is due; parked: never."""
+    if message.place == LEASED:
+        return message.until_us
+    return NEVER_US if message.place == PARKED else message.ready_us
+
+
+def count_seen(queue: Queue, messages: Iterable[Message], from_us: i64, until_us: i64, now_us: i64) -> int:
+    """How many of a queue's messages can be seen from one time to another. Whatever is hidden can be seen later than
+    now, so that what all clients ask for, everything from about now on, is counted without looking at each."""
+    if from_us <= now_us and until_us >= NEVER_US:
+        hidden = queue.length() - queue.ready.count - queue.wide.count
+        return int(hidden) + _ready_from(queue.ready, from_us) + _ready_from(queue.wide, from_us)
+    return sum(1 for message in messages if from_us <= seen_from_us(message) <= until_us)
+
+
+def _ready_from(ready: Ranked, from_us: i64) -> int:
+    first, last = ready.first(), ready.last()
+    if first is None or last is None:
+        return 0
+    if first.priority == last.priority:
+        return ready.count_after(_standing(Rank(int(first.priority), int(from_us), 0)))
+    return sum(1 for message in ready if message.ready_us >= from_us)
+
+
+def list_seen(messages: Iterable[Message], from_us: i64, until_us: i64, limit: int) -> list[Message]:
+    """The first that can be seen within that time, in the order of when and then of their numbers."""
+    found = [
+        (int(seen_from_us(message)), int(message.order), message)
+        for message in messages
+        if from_us <= seen_from_us(message) <= until_us
+    ]
+    return [message for _, _, message in nsmallest(limit, found)]
 
 
 def stats_view(state: State, waiting: Waiting) -> StatsView:

@@ -25,12 +25,17 @@ class MessageVerbs(Core):
         self, session: Session, token: i64, queue: bytes, body: bytes, delay_us: i64, options: Publishing, stage: i64
     ) -> None:
         state = self._state
+        if options.origin is not None and state.marks.passed(options.origin):
+            self._out.answer(session, token, stage, codes.ALREADY, None, state.marks.row(options.origin.mark))
+            return
         found = state.queues.get(queue)
         twin = 0 if options.origin is None else self.twin(found, options.origin.dedup_id)
         if twin != 0:
             self._out.answer(session, token, stage, codes.DUPLICATE, None, twin)
             return
         code = admit(found, queue, session.dialect, body, delay_us, options, 0, 0, state.book)
+        if self.full and code == codes.OK:
+            code = codes.FULL
         if code != codes.OK:
             self._out.answer(session, token, stages.READY, code, None, 0)
             return
@@ -39,14 +44,16 @@ class MessageVerbs(Core):
         message = self.publish_admitted(found, session.dialect, body, delay_us, options)
         self._out.answer(session, token, stage, codes.OK, None, message.order)
 
-    def publish_admitted(self, queue: Queue, dialect: i64, body: bytes, delay_us: i64, options: Publishing) -> Message:
-        """Make it, hand it over at once if somebody waits, tell its poster."""
+    def publish_admitted(
+        self, queue: Queue, dialect: i64, body: bytes, delay_us: i64, options: Publishing, due_us: i64 = -1
+    ) -> Message:
+        """Make it, hand it over at once if somebody waits, tell its poster. A due time that is said beats the delay."""
         state = self._state
         rules = queue.rules
         now_us = state.now_us
         if delay_us < 0:
             delay_us = rules.delay_us
-        message = Message(state.next_seq, queue.id, body, now_us, now_us + delay_us)
+        message = Message(state.next_seq, queue.id, body, now_us, now_us + delay_us if due_us < 0 else due_us)
         message.dialect = u8(dialect)
         message.key = options.key
         message.priority = options.priority
@@ -59,6 +66,8 @@ class MessageVerbs(Core):
         if ttl_us != 0:
             message.expires_us = now_us + ttl_us
         state.published(message, queue)
+        if queue.watched:
+            self._hands.announce(queue)
         if message.origin is not None:
             self._serve_and_tell(message, queue, message.origin)
         elif queue.watched and message.place == READY:
@@ -81,7 +90,9 @@ class MessageVerbs(Core):
             hands.tell(message, stages.SYNC)
             if message.place == LEASED:
                 hands.tell(message, stages.ASSIGN)
-        elif origin.notify >> stages.READY & 1 or origin.notify >> stages.FINISH & 1:
+            return
+        self._state.unname(message, queue, origin)
+        if origin.notify >> stages.READY & 1 or origin.notify >> stages.FINISH & 1:
             self._out.notice(origin.poster, stages.FINISH, origin.label, last_asked(origin))
 
     def twin(self, queue: Queue | None, dedup_id: bytes) -> int:

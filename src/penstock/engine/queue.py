@@ -17,7 +17,9 @@ class Queue:
 
     __slots__ = (
         "body_bytes",
+        "by_foreign_id",
         "by_key",
+        "changes",
         "created_us",
         "dedup",
         "delayed",
@@ -55,7 +57,9 @@ class Queue:
         self.ready: Ranked = Ranked()
         self.wide: Ranked = Ranked()  # ready too, but not for takers who need it narrow
         self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
+        self.by_foreign_id: dict[bytes, Message] = {}  # of the live ones that have one, the last of each
         self.dedup: Dedup | None = None  # none was ever said
+        self.changes: i64 = id << 32  # one more at every change, and never the same in another queue of this name
         self.delayed: i64 = 0
         self.parked: i64 = 0
         self.leased: i64 = 0

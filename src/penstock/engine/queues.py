@@ -6,6 +6,7 @@ from mypy_extensions import i64
 
 from penstock.engine import looking
 from penstock.engine.batches import BatchVerbs
+from penstock.engine.queue import Queue
 from penstock.engine.rules import acceptable, merged, without
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Session
@@ -41,8 +42,7 @@ class QueueVerbs(BatchVerbs):
         elif not acceptable(queue, policy) or any(field not in POLICY_FIELDS for field in unsaid):
             self._refuse(session, token, codes.BAD_POLICY)
         else:
-            rest = without(found.policy, unsaid)
-            self._state.policy_set(found, session.dialect, merged([policy, rest]))
+            self._state.policy_set(found, session.dialect, merged([policy, without(found.policy, unsaid)]))
             self._out.answer(session, token, stage, codes.OK, None, 0)
 
     def remove(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
@@ -50,18 +50,22 @@ class QueueVerbs(BatchVerbs):
         if found is None:
             self._refuse(session, token, codes.NO_QUEUE)
             return
-        gone = self._messages_of(found.id)
+        self._out.answer(session, token, stage, codes.OK, None, self.remove_live(session, found))
+
+    def remove_live(self, session: Session, queue: Queue) -> int:
+        """How many messages went with it."""
+        gone = self.messages_of(queue.id)
         for message in gone:
-            self._state.deleted(message, found, session.dialect, facts.QUEUE_REMOVED)
-        self._state.removed(found, session.dialect)
-        self._out.answer(session, token, stage, codes.OK, None, len(gone))
+            self._state.deleted(message, queue, session.dialect, facts.QUEUE_REMOVED)
+        self._state.removed(queue, session.dialect)
+        return len(gone)
 
     def purge(self, session: Session, token: i64, queue: bytes, stage: i64) -> None:
         found = self._state.queues.get(queue)
         if found is None:
             self._refuse(session, token, codes.NO_QUEUE)
             return
-        gone = [message for message in self._messages_of(found.id) if message.place != LEASED]
+        gone = [message for message in self.messages_of(found.id) if message.place != LEASED]
         for message in gone:
             self._state.deleted(message, found, session.dialect, facts.PURGED)
         self._out.answer(session, token, stage, codes.OK, None, len(gone))
@@ -88,7 +92,7 @@ class QueueVerbs(BatchVerbs):
     def _refuse(self, session: Session, token: i64, code: i64) -> None:
         self._out.answer(session, token, stages.READY, code, None, 0)
 
-    def _messages_of(self, queue_id: i64) -> list[Message]:
+    def messages_of(self, queue_id: i64) -> list[Message]:
         return [message for message in self._state.messages.values() if message.queue_id == queue_id]
 
     # -- clients with names
@@ -129,6 +133,15 @@ class QueueVerbs(BatchVerbs):
         found = self._state.queues.get(queue)
         if found is not None and found.available():
             self._hands.rouse(self._waiting.lines[queue])
+
+    def listen(self, session: Session, queue: bytes) -> bool:
+        if not self._waiting.listen(session, queue):
+            return False
+        self._watch(queue)
+        return True
+
+    def unlisten(self, session: Session, queue: bytes) -> None:
+        self._waiting.unlisten(session, queue)
 
     def cancel(self, session: Session) -> None:
         for waiter in self._waiting.depart(session):

@@ -36,6 +36,14 @@ class Ranked:
                 if self.before(message, one):
                     yield one
 
+    def count_after(self, message: Message) -> int:
+        """How many stand behind it in rank, be it in here or not."""
+        where = self._chunk_of(message)
+        if where == len(self._chunks):
+            return 0
+        behind = sum([len(chunk) for chunk in self._chunks[where + 1 :]])
+        return behind + len(self._chunks[where]) - int(self._position(self._chunks[where], message))
+
     def first(self) -> Message | None:
         """The oldest: first in rank."""
         return self._chunks[0][0] if self.count else None

@@ -7,7 +7,7 @@ from typing import Final
 
 from penstock.engine.lifecycle import LIVE, TURNS, WAITING
 from penstock.model.facts import FACT_NAMES, REASON_NAMES
-from penstock.model.limits import GRACE_US, SECOND_US, START_JUMP
+from penstock.model.limits import GRACE_US, MARKS_MAX, SECOND_US, START_JUMP
 from penstock.model.message import PLACE_NAMES
 from penstock.model.stages import STAGES
 
@@ -35,6 +35,11 @@ _JUMP_BITS: Final = int(START_JUMP).bit_length() - 1
 _RULES: Final = f"""
 A message that somebody waits for is handed over as it is published: both facts stand in one commit. Taken at once, it
 was never stored, and a poster who asked for `ready` or `finish` is told `finish`, once, and nothing else.
+
+A publish may name a list, its *mark*, and say which row of it it is. The mark has come as far as the highest row that
+was published under its name; a row up to that is not published again, whatever has become of its message and whichever
+queue it is for. The fact that publishes the row moves the mark, so that a crash leaves both or neither. A mark never
+goes back; {MARKS_MAX:,} are kept, and beyond that the one that was moved longest ago is forgotten.
 
 ## Order
 

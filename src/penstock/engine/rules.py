@@ -25,6 +25,7 @@ class Rules:
         "max_body",
         "max_bytes",
         "max_length",
+        "said_body",
         "ttl_us",
     )
 
@@ -36,6 +37,7 @@ class Rules:
         self.max_length: i64 = policy.max_length or 0
         self.max_bytes: i64 = policy.max_bytes or 0
         self.max_body: i64 = min(policy.max_body or BODY_MAX, BODY_MAX)
+        self.said_body: i64 = -1 if policy.max_body is None else policy.max_body
         self.dedup_us: i64 = policy.dedup_us or 0
         self.backoff_us: tuple[int, ...] = policy.backoff_us or ()
         self.dead_letter: bytes = policy.dead_letter or b""
@@ -89,6 +91,10 @@ def merged(layers: list[Policy]) -> Policy:
             if value is not None:
                 setattr(policy, field, value)
                 break
+    for layer in layers:
+        if layer.past is not None:
+            policy.past = layer.past
+            break
     return policy
 
 

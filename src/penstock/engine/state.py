@@ -7,9 +7,11 @@ from mypy_extensions import i64
 
 from penstock.codecs.facts import FactBatch
 from penstock.codecs.policies import encode_policy
+from penstock.codecs.snapshots import MESSAGE_ROW_BYTES
 from penstock.engine.agenda import Agenda
 from penstock.engine.dedup import Dedup
 from penstock.engine.ledger import Ledger
+from penstock.engine.marks import Marks
 from penstock.engine.queue import Queue
 from penstock.engine.rules import PolicyBook, Rules
 from penstock.model import facts
@@ -39,7 +41,9 @@ class State:
         self.queues: dict[bytes, Queue] = {}
         self.by_id: dict[int, Queue] = {}
         self.messages: Ledger = Ledger()
+        self.body_bytes: i64 = 0  # of all of them
         self.agenda: Agenda = Agenda()
+        self.marks: Marks = Marks()
         self.book: PolicyBook = book
         self.record: FactBatch = record
 
@@ -79,6 +83,7 @@ class State:
         queue.policy = policy
         queue.rules = Rules(self.book.effective(queue.name, policy, queue.dialect))
         queue.modified_us = self.now_us
+        queue.changes += 1
         self.record.queue_changed(facts.SET, queue.id, dialect, queue.name, encode_policy(policy))
 
     def removed(self, queue: Queue, dialect: i64) -> None:
@@ -89,11 +94,13 @@ class State:
     def paused(self, queue: Queue, dialect: i64) -> None:
         queue.paused = True
         queue.modified_us = self.now_us
+        queue.changes += 1
         self.record.queue_changed(facts.PAUSED, queue.id, dialect, queue.name, b"")
 
     def resumed(self, queue: Queue, dialect: i64) -> None:
         queue.paused = False
         queue.modified_us = self.now_us
+        queue.changes += 1
         self.record.queue_changed(facts.RESUMED, queue.id, dialect, queue.name, b"")
 
     def rebook(self, book: PolicyBook) -> None:
@@ -110,7 +117,9 @@ class State:
         if seq >= self.next_seq:
             self.next_seq = seq + 1
         queue.published += 1
+        queue.changes += 1
         queue.body_bytes += len(message.body)
+        self.body_bytes += len(message.body)
         if message.origin is not None:
             self._inherit(message, message.origin, queue)
         self._settle(message, queue)
@@ -158,6 +167,7 @@ class State:
         lease_us: i64 = 0
         if message.place == LEASED:
             message.until_us = due_us
+            queue.changes += 1
             lease_us = due_us - self.now_us
             self.agenda.file(message, due_us, LEASE_OVER)
         else:
@@ -183,10 +193,26 @@ class State:
         queue.deleted += 1
         self.record.moved(facts.DELETED, message, dialect, reason, 0, 0, 0, 0)
 
+    def live_bytes(self) -> i64:
+        """What the messages that live would take in a snapshot: their rows and bodies."""
+        return self.messages.count * MESSAGE_ROW_BYTES + self.body_bytes
+
     def became_due(self, message: Message, queue: Queue) -> None:
         """Delayed no longer. No fact: it follows from time."""
         queue.delayed -= 1
         self._ready(message, queue)
+
+    def restored(self, message: Message, queue: Queue) -> None:
+        """Out of a snapshot, whose counters know of it: where it stands follows from its fields and from time."""
+        self.messages.add(message)
+        queue.body_bytes += len(message.body)
+        self.body_bytes += len(message.body)
+        if message.place != LEASED:
+            self._settle(message, queue)
+            return
+        queue.leased += 1
+        if message.until_us < NEVER_US:
+            self.agenda.file(message, message.until_us, LEASE_OVER)
 
     # -- places
 
@@ -213,6 +239,7 @@ class State:
             self.agenda.file(message, message.expires_us, EXPIRY)
 
     def _withdraw(self, message: Message, queue: Queue) -> None:
+        queue.changes += 1
         place = message.place
         if place == READY:
             queue.take_out(message)
@@ -228,16 +255,28 @@ class State:
         self._withdraw(message, queue)
         message.place = ENDED
         queue.body_bytes -= len(message.body)
+        self.body_bytes -= len(message.body)
         if message.slot != 0:
             self.agenda.drop(message)
         self.messages.remove(message)
+        if message.origin is not None:
+            self.unname(message, queue, message.origin)
+
+    def unname(self, message: Message, queue: Queue, origin: Origin) -> None:
+        """Its foreign id leads to it no more."""
+        if origin.foreign_id and queue.by_foreign_id.get(origin.foreign_id) is message:
+            del queue.by_foreign_id[origin.foreign_id]
 
     def _inherit(self, message: Message, origin: Origin, queue: Queue) -> None:
         """What a message brings along. Deliveries elsewhere are none of this queue's."""
         message.deliveries = origin.deliveries
         message.first_leased_us = origin.first_leased_us
+        if origin.foreign_id:
+            queue.by_foreign_id[origin.foreign_id] = message
         if origin.dedup_id:
             self._remember(queue, origin.dedup_id, message)
+        if origin.mark:
+            self.marks.move(origin.mark, origin.row)
 
     def _remember(self, queue: Queue, dedup_id: bytes, message: Message) -> None:
         window_us = queue.rules.dedup_us

@@ -57,17 +57,18 @@ class Subscriber:
 class Line:
     """Those who wait for one queue name."""
 
-    __slots__ = ("_heap", "name", "sleepers", "subscribers", "waiters")
+    __slots__ = ("_heap", "listeners", "name", "sleepers", "subscribers", "waiters")
 
     def __init__(self, name: bytes) -> None:
         self.name: bytes = name
         self.waiters: i64 = 0
         self.subscribers: dict[Session, Subscriber] = {}
         self.sleepers: dict[Session, int] = {}  # token of the wake-up
+        self.listeners: dict[Session, None] = {}  # hear of every publish, in the order they came
         self._heap: list[tuple[int, int, Waiter | Subscriber]] = []  # turn, tie, who: lazily kept
 
     def empty(self) -> bool:
-        return self.waiters == 0 and not self.subscribers and not self.sleepers
+        return self.waiters == 0 and not self.subscribers and not self.sleepers and not self.listeners
 
     def waiting(self) -> int:
         return int(self.waiters) + sum(1 for one in self.subscribers.values() if one.turn)
@@ -102,11 +103,12 @@ class Line:
 class Presence:
     """All that one session waits for."""
 
-    __slots__ = ("sleeping", "subscriber", "waiters")
+    __slots__ = ("listening", "sleeping", "subscriber", "waiters")
 
     def __init__(self) -> None:
         self.waiters: dict[int, Waiter] = {}
         self.sleeping: dict[bytes, Line] = {}
+        self.listening: dict[bytes, Line] = {}
         self.subscriber: Subscriber | None = None
 
 
@@ -205,6 +207,22 @@ class Waiting:
         self._tidy(line)
         return roused
 
+    def listen(self, session: Session, queue: bytes) -> bool:
+        presence = self._presence(session)
+        if len(presence.listening) >= SUBSCRIPTIONS_MAX and queue not in presence.listening:
+            return False
+        line = presence.listening[queue] = self._line(queue)
+        line.listeners[session] = None
+        return True
+
+    def unlisten(self, session: Session, queue: bytes) -> None:
+        presence = self._presences.get(session)
+        line = presence.listening.pop(queue, None) if presence is not None else None
+        if presence is not None and line is not None:
+            del line.listeners[session]
+            self._tidy(line)
+            self._tidy_presence(session, presence)
+
     def depart(self, session: Session) -> list[Waiter]:
         """The session is gone; its waiters, for the agenda to forget."""
         presence = self._presences.pop(session, None)
@@ -217,6 +235,9 @@ class Waiting:
             self._tidy(waiter.line)
         for line in presence.sleeping.values():
             del line.sleepers[session]
+            self._tidy(line)
+        for line in presence.listening.values():
+            del line.listeners[session]
             self._tidy(line)
         if presence.subscriber is not None:
             presence.subscriber.turn = 0
@@ -246,5 +267,6 @@ class Waiting:
             self.lines.pop(line.name, None)
 
     def _tidy_presence(self, session: Session, presence: Presence) -> None:
-        if not presence.waiters and not presence.sleeping and presence.subscriber is None:
-            self._presences.pop(session, None)
+        if presence.waiters or presence.sleeping or presence.listening or presence.subscriber is not None:
+            return
+        self._presences.pop(session, None)

@@ -1,22 +1,23 @@
 """The archivist: sealed segments into files of the archive, in order, each once, however often it is killed on the way.
 
-Its whole memory is the newest file of the archive. It must not pass over a segment that is damaged or missing.
+Its whole memory is the newest file of the archive. It must not pass over a segment that is damaged or missing, but for
+those that went into a snapshot while there was no archive: then it begins behind that, and says so.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from penstock.history.archive import Archive
 from penstock.history.columns import Words
 from penstock.history.files import Told, encode
 from penstock.history.records import BadRow, Segment
+from penstock.history.saying import Say
 from penstock.journal.disk import Disk
-from penstock.journal.segment import Damage, JournalDamaged, SegmentReader, segment_name
-
-Say = Callable[[str, dict[str, object]], None]
+from penstock.journal.segment import Damage, JournalDamaged, SegmentReader, segment_name, segment_numbers
+from penstock.journal.snapshot import SnapshotReader, newest_whole
 
 _NOTHING: Final = Told(b"", 0, 0, 0, 0, 0, {}, {})
 
@@ -32,16 +33,27 @@ class Archivist:
         self._say = say
         archive.tidy()
         self.last: Told = archive.last() or _NOTHING
-        self._next = self.last.segment + 1
+        self.next_segment = self.last.segment + 1
 
     def upto(self, sealed_below: int) -> Iterator[None]:
         """Archives the segments with numbers below that, one at each step. Raises JournalDamaged."""
         if self.last.segment >= sealed_below:
             raise JournalDamaged(self._ahead(sealed_below))
-        while self._next < sealed_below:
-            self._archive_segment(self._next)
-            self._next += 1
+        if self.next_segment not in segment_numbers(self._journal):
+            self._begin_behind(newest_whole(self._journal, self.last.store_id).snapshot)
+        while self.next_segment < sealed_below:
+            self._archive_segment(self.next_segment)
+            self.next_segment += 1
             yield
+
+    def _begin_behind(self, snapshot: SnapshotReader | None) -> None:
+        if snapshot is None or snapshot.header is None or snapshot.number < self.next_segment:
+            return
+        store_id, last, at_us = snapshot.header.store_id, snapshot.next_fact - 1, snapshot.at_us
+        missing: dict[str, object] = {"first": self.last.last + 1, "last": last, "segment": snapshot.number}
+        self.last = Told(store_id, snapshot.number, last, last, at_us, at_us, {}, snapshot.queue_names())
+        self.next_segment = snapshot.number + 1
+        self._say("facts never archived", missing)
 
     def _archive_segment(self, number: int) -> None:
         began, worked = time.monotonic(), time.process_time()

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.codecs import names
 from penstock.codecs.facts import RECORD_BYTES
@@ -45,8 +46,10 @@ def table_of(rows: Rows, queues: QueueNames, words: Words) -> pa.Table:
     """Tells `queues` of the queues that come and go in these rows. Raises BadRow."""
     for row in np.flatnonzero(rows.among(*_QUEUE_FACTS)):
         queues.tell(int(rows["kind"][row]), int(rows["queue"][row]), rows.key(int(row)))
-    columns = _numbers(rows) | _times(rows) | _flags(rows) | _named(rows, words) | origin_columns(rows)
+    columns = _numbers(rows) | _times(rows) | _flags(rows) | _named(rows, words)
     columns |= _queue_columns(rows, queues, words.without_bodies) | {"note": _notes(rows)}
+    origins = origin_columns(rows)
+    columns |= origins | {"attempt": pc.coalesce(origins["attempt"], pa.array(columns["attempt"]))}
     return pa.Table.from_arrays([_array(columns[field.name], field) for field in SCHEMA], schema=SCHEMA)
 
 

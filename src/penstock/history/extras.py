@@ -47,6 +47,7 @@ COLUMNS: Final[dict[str, Callable[[Origin], str | int | None]]] = {
     "trace": lambda origin: _said_text(origin.trace),
     "dead_of": lambda origin: origin.dead_of or None,
     "dead_from": lambda origin: None if origin.dead_from is None else names.show(origin.dead_from),
+    "attempt": lambda origin: origin.deliveries,
 }
 
 

@@ -15,6 +15,7 @@ from penstock.history.columns import Words, table_of
 from penstock.history.queues import QueueNames, decode_queues, encode_queues
 from penstock.history.records import CODES, Segment
 from penstock.history.rows import Rows
+from penstock.history.saying import OtherVersion
 
 # A group of rows is what is in memory at once, here and in whoever reads it.
 GROUP_ROWS: Final = 128 << 10
@@ -32,10 +33,6 @@ _COUNTED: Final = [name for name in schema.SCHEMA.names if name not in _HEAPED]
 
 class Unreadable(ValueError):
     """Bytes that are no whole file of an archive."""
-
-
-class OtherVersion(Exception):
-    """A file of an archive that this version does not know how to go on from, and must not replace."""
 
 
 class Told(NamedTuple):

@@ -1,7 +1,8 @@
 """The archivist as a process beside the server: told on stdin which segments are sealed, it says on stdout what it did.
 
-A line on stdin is a number: segments below it are sealed. A line on stdout is a JSON object with `level` and `event`.
-It ends with its parent, gives way to everybody, and works on one segment at a time.
+A line on stdin is three numbers: segments below the first are sealed, the second is how many bytes live, the third
+whether the disk lacks room. A line on stdout is a JSON object with `level` and `event`. It ends with its parent, gives
+way to everybody, and does one thing at a time.
 """
 
 from __future__ import annotations
@@ -13,23 +14,20 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
-import pyarrow as pa
-
-from penstock.history.archive import Archive
-from penstock.history.archivist import Archivist
-from penstock.history.columns import Words
-from penstock.history.files import OtherVersion
-from penstock.history.shelves import OsShelves
-from penstock.journal.disk import OsDisk, make_directory
-from penstock.journal.lock import DirectoryLock, DirectoryLocked
+from penstock.engine.rules import PolicyBook
+from penstock.history.folding import Folder, Keeping
+from penstock.history.saying import OtherVersion, say, tell
+from penstock.journal.disk import Disk, OsDisk
+from penstock.journal.lock import ARCHIVIST_LOCK_NAME, DirectoryLock, DirectoryLocked
 from penstock.journal.segment import JournalDamaged
+from penstock.model.policy import Policy
 
-ARCHIVE_NAME: Final = "archive"
+if TYPE_CHECKING:
+    from penstock.history.keeper import Keeper
+
 JOURNAL_NAME: Final = "journal"
-LOCK_NAME: Final = "_lock"  # readers of Parquet pass over such names
 
 # Exit codes, with the meaning they have for a server.
 DONE: Final = 0
@@ -38,7 +36,7 @@ IN_USE: Final = 3
 DAMAGED: Final = 4
 
 _NICENESS: Final = 10
-_REST: Final = 0.5  # of the time that a segment took: everybody else's
+_REST: Final = 0.5  # of the time that a step took: everybody else's
 _IDLE_S: Final = 3_600.0  # so often retention is looked after where there is nothing to archive
 _PR_SET_PDEATHSIG: Final = 1
 _STDIN: Final = 0
@@ -55,20 +53,22 @@ _ENDS: Final[dict[type[Exception], tuple[int, str]]] = {
 class Settings(NamedTuple):
     data: str
     dialects: Mapping[int, str]
+    archives: bool = True  # else there are snapshots only
     without_bodies: tuple[bytes, ...] = ()
     keep_days: int = 0  # 0: for ever
     parent: int = 0  # the process to end with; 0: none
+    keeping: Keeping = Keeping()
+    dedup: tuple[tuple[bytes, int], ...] = ()  # how long dedup ids are remembered: by queue, as the server's policies
+    dialect_dedup: Mapping[int, int] = {}
 
 
 def run(settings: Settings) -> int:
     """Until stdin ends; returns the exit code."""
     try:
         _step_back(settings.parent)
-        path = os.path.join(settings.data, ARCHIVE_NAME)
-        make_directory(path)
-        lock = DirectoryLock(path, LOCK_NAME)
+        lock = DirectoryLock(settings.data, ARCHIVIST_LOCK_NAME)
         try:
-            _work(settings, path)
+            _work(settings)
         finally:
             lock.release()
     except tuple(_ENDS) as error:
@@ -78,44 +78,45 @@ def run(settings: Settings) -> int:
     return DONE
 
 
-def say(level: str, event: str, fields: dict[str, object]) -> None:
-    line = msgspec.json.encode({"level": level, "event": event, **fields})
-    sys.stdout.write(line.decode() + "\n")
-    sys.stdout.flush()
-
-
-def _work(settings: Settings, path: str) -> None:
-    archive = Archive(OsShelves(path), os.getpid(), _report)
+def _work(settings: Settings) -> None:
     journal = OsDisk(os.path.join(settings.data, JOURNAL_NAME))
-    archivist = Archivist(journal, archive, Words(settings.dialects, settings.without_bodies), _tell)
-    last = archivist.last
-    say("info", "archive opened", {"segment": last.segment, "last": last.last, "last_at_us": last.last_at_us})
-    for sealed_below in _heard(_STDIN):
+    keeper = _keeper(settings, journal) if settings.archives else None
+    folder = Folder(journal, _book(settings), settings.keeping, os.getpid(), tell)
+    folder.tell_kept()
+    for sealed_below, live_bytes, pressed in _heard(_STDIN):
+        if keeper is not None:
+            _go(keeper.upto(sealed_below))
+            keeper.sweep()
+        if folder.is_due(sealed_below, live_bytes, bool(pressed)) and not _is_over(_STDIN):
+            _go(folder.fold(sealed_below))
+        folder.sweep(sealed_below if keeper is None else keeper.archived_below)
+        folder.tell_kept()
+
+
+def _keeper(settings: Settings, journal: Disk) -> Keeper:
+    """Imported where it is wanted: what writes Parquet takes more memory than all the rest."""
+    from penstock.history.keeper import Keeper
+
+    return Keeper(settings.data, journal, settings.dialects, settings.without_bodies, settings.keep_days)
+
+
+def _book(settings: Settings) -> PolicyBook:
+    """Of all policies only this one decides what a replay remembers."""
+    defaults = {number: Policy(dedup_us=us) for number, us in settings.dialect_dedup.items()}
+    return PolicyBook([(pattern, Policy(dedup_us=us)) for pattern, us in settings.dedup], defaults)
+
+
+def _go(steps: Iterator[None]) -> None:
+    began = time.monotonic()
+    for _ in steps:
+        time.sleep((time.monotonic() - began) * _REST)
         began = time.monotonic()
-        for _ in archivist.upto(sealed_below):
-            time.sleep((time.monotonic() - began) * _REST)
-            began = time.monotonic()
-        _sweep(archive, settings.keep_days)
 
 
-def _tell(event: str, fields: dict[str, object]) -> None:
-    say("debug", event, fields)
-
-
-def _report(file: str, why: str) -> None:
-    say("warning", "archive file unreadable", {"file": file, "why": why})
-
-
-def _sweep(archive: Archive, keep_days: int) -> None:
-    if keep_days:
-        for partition in archive.sweep(time.time_ns() // 1_000, keep_days):
-            say("info", "archive partition removed", {"partition": partition})
-
-
-def _heard(handle: int) -> Iterator[int]:
-    """The newest number there is, each time there is one, and now and then the last again."""
+def _heard(handle: int) -> Iterator[tuple[int, int, int]]:
+    """The newest line there is, each time there is one, and now and then the last again."""
     rest = b""
-    number = 0
+    number = live_bytes = pressed = 0
     while True:
         ready, _, _ = select.select([handle], [], [], _IDLE_S)
         if ready:
@@ -123,17 +124,23 @@ def _heard(handle: int) -> Iterator[int]:
             if not heard:
                 return
             *lines, rest = (rest + heard).split(b"\n")
-            number = int(lines[-1]) if lines else number
+            if lines:
+                number, live_bytes, pressed = map(int, lines[-1].split())
         if number:
-            yield number
+            yield number, live_bytes, pressed
+
+
+def _is_over(handle: int) -> bool:
+    """The server is on its way out: nothing long is begun any more."""
+    poll = select.poll()
+    poll.register(handle, select.POLLHUP)
+    return any(events & select.POLLHUP for _, events in poll.poll(0))
 
 
 def _step_back(parent: int) -> None:
     """Never in the way of the server, and never there without it."""
     os.nice(_NICENESS)
     os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
     if parent:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from penstock.history.archive import Archive
 from penstock.history.files import Told
-from penstock.history.process import ARCHIVE_NAME, JOURNAL_NAME
+from penstock.history.keeper import ARCHIVE_NAME
+from penstock.history.process import JOURNAL_NAME
 from penstock.history.shelves import OsShelves
 from penstock.journal.disk import Disk, OsDisk
 from penstock.journal.segment import SegmentReader, segment_name, segment_numbers
+from penstock.journal.snapshot import newest_whole
 
 
 class Survey(NamedTuple):
@@ -52,10 +54,11 @@ def survey(data: str) -> Survey:
 
 
 def _journal(disk: Disk, last: Told | None) -> tuple[int, int]:
-    """The last sealed segment, and the last fact. Only the newest segment is read."""
+    """The last sealed segment, and the last fact. Only the newest segment is read, or the snapshot it went into."""
     numbers = segment_numbers(disk)
     if not numbers:
-        return 0, 0
+        base = newest_whole(disk, b"")
+        return base.number, base.next_fact - 1
     reader = SegmentReader(disk.read(segment_name(numbers[-1])), numbers[-1], 0, b"", last=True)
     for _ in reader.batches():
         pass

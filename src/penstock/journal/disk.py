@@ -25,6 +25,13 @@ class Disk:
     def read(self, name: str) -> bytes:
         raise NotImplementedError
 
+    def read_part(self, name: str, at: int, size: int) -> bytes:
+        """Fewer bytes where the file ends before."""
+        raise NotImplementedError
+
+    def size(self, name: str) -> int:
+        raise NotImplementedError
+
     def create(self, name: str, size: int) -> int:
         """A new file of zeros that were written and synced, so that later syncs have no metadata to write."""
         raise NotImplementedError
@@ -36,6 +43,10 @@ class Disk:
         raise NotImplementedError
 
     def sync(self, handle: int) -> None:
+        raise NotImplementedError
+
+    def doubt(self, handle: int) -> None:
+        """What was synced is read from the disk itself from here on, not from what memory remembers of it."""
         raise NotImplementedError
 
     def cut(self, handle: int, size: int) -> None:
@@ -68,6 +79,16 @@ class OsDisk(Disk):
         with open(self._at(name), "rb") as file:
             return file.read()
 
+    def read_part(self, name: str, at: int, size: int) -> bytes:
+        handle = os.open(self._at(name), os.O_RDONLY)
+        try:
+            return os.pread(handle, size, at)
+        finally:
+            os.close(handle)
+
+    def size(self, name: str) -> int:
+        return os.stat(self._at(name)).st_size
+
     def create(self, name: str, size: int) -> int:
         handle = os.open(self._at(name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -92,6 +113,9 @@ class OsDisk(Disk):
 
     def sync(self, handle: int) -> None:
         os.fdatasync(handle)
+
+    def doubt(self, handle: int) -> None:
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def cut(self, handle: int, size: int) -> None:
         os.ftruncate(handle, size)

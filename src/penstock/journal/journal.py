@@ -6,6 +6,7 @@ there, so every later call raises JournalDead.
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from typing import Final
@@ -19,6 +20,7 @@ from penstock.journal.segment import FRESH_NAME, SPARE_NAME, segment_name
 from penstock.model.limits import SEGMENT_BYTES
 
 _NONE: Final = -1
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 ROOM_LEAST: Final[i64] = 1 << 20  # no segment is made smaller, where they may be this large
 
 # What stands around the batches. At least a byte stays behind the footer until it is cut off: a segment that ends with
@@ -86,6 +88,8 @@ class Journal:
         self.syncs: i64 = 0
         self.last_sync_us: i64 = 0
         self.dead: str = ""  # why, once it is
+        self.full: bool = False  # the disk had no room for the next segment; whoever knows that it has may say so
+        self.reserve_bytes: i64 = 0  # what the next segment is to hold at least: the ends of all that lives
         self._begin(at_us, 0)
 
     # -- facts
@@ -170,18 +174,19 @@ class Journal:
 
     @property
     def wants_spare(self) -> bool:
-        return self._spare == _NONE and not self.dead and not self._spare_lock.locked()
+        return self._spare == _NONE and not self.full and not self.dead and not self._spare_lock.locked()
 
     def prepare_spare(self) -> None:
-        """Makes the next segment's zeros ahead of time, on any thread."""
+        """Makes the next segment's zeros ahead of time, on any thread. A full disk is no failure, yet."""
         with self._spare_lock:
             self._alive()
             if self._spare == _NONE:
-                self._spare_bytes = self._room
+                self._spare_bytes = max(self._room, self.reserve_bytes)
                 try:
-                    self._spare = self._disk.create(SPARE_NAME, self._spare_bytes)
+                    self._spare = self._create(SPARE_NAME, self._spare_bytes)
                 except OSError as error:
                     raise self._died("prepare", SPARE_NAME, error) from error
+                self.full = self._spare == _NONE
 
     def close(self, at_us: int) -> None:
         """The clean stop: all is synced and sealed."""
@@ -214,12 +219,29 @@ class Journal:
         """A file of zeros for the next segment: the spare one if there is one and it is large enough."""
         if self._spare == _NONE or least > self._spare_bytes:
             self._size = max(least, self._room)
-            self._handle = self._disk.create(FRESH_NAME, self._size)
+            self._handle = self._create(FRESH_NAME, self._size)
+            while self._handle == _NONE:
+                self.full = True
+                if self._size == least:
+                    raise OSError(errno.ENOSPC, "no space left on the disk")
+                self._size = max(least, self._size // 4)
+                self._handle = self._create(FRESH_NAME, self._size)
             return FRESH_NAME
         self._size = self._spare_bytes
         self._handle = self._spare
         self._spare = _NONE
         return SPARE_NAME
+
+    def _create(self, name: str, size: i64) -> int:
+        """None where the disk has no room for so much; then nothing is left of it."""
+        try:
+            return self._disk.create(name, size)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+        if name in self._disk.names():
+            self._disk.remove(name)
+        return _NONE
 
     def _seal(self, at_us: i64) -> None:
         # Synced before the footer is written: a footer says that all before it was.

@@ -7,6 +7,7 @@ import os
 from typing import Final
 
 LOCK_NAME: Final = "lock"
+ARCHIVIST_LOCK_NAME: Final = "archivist.lock"  # whoever makes snapshots, and takes away what they replace
 
 
 class DirectoryLocked(Exception):

@@ -7,7 +7,7 @@ After each step the journal is still damaged or already sound, so a repair that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -36,6 +36,7 @@ from penstock.journal.segment import (
     segment_numbers,
     segment_readers,
 )
+from penstock.journal.snapshot import foundation
 
 
 class Loss:
@@ -66,11 +67,20 @@ class RepairPlan:
 
 
 def plan_repair(disk: Disk) -> RepairPlan:
-    """Changes nothing. Raises JournalDamaged for a journal of a later version, which is none of ours to repair."""
+    """Changes nothing.
+
+    Raises JournalDamaged for a journal of a later version, which is none of ours to repair, and for a snapshot that is
+    damaged and that nothing can take the place of.
+    """
     plan = RepairPlan()
+    base = foundation(disk, b"")
     store_id = _store_id(disk)
+    for damage in base.damages:
+        plan.damages.append(damage)
+        plan.losses.append(Loss(damage.file, 0, 0, 0))
+    _plan_spent(disk, base.number, plan)
     gap = False
-    for reader in segment_readers(disk, b"", shared=False):
+    for reader in segment_readers(disk, b"", shared=False, after=base.number, first=base.next_fact):
         reader.check()
         if reader.damage is not None:
             _refuse_later_version(reader)
@@ -92,7 +102,7 @@ def repair(disk: Disk, plan: RepairPlan) -> None:
     for loss in plan.losses:
         if loss.offset:
             data = disk.read(loss.file)
-            _keep_beside(disk, loss.file, "damaged", data)
+            keep_beside(disk, loss.file, "damaged", data)
             _salvage(disk, loss, data)
     for loss in plan.losses:
         if not loss.offset:
@@ -106,6 +116,17 @@ def repair(disk: Disk, plan: RepairPlan) -> None:
 
 
 # -- planning
+
+
+def _plan_spent(disk: Disk, base: int, plan: RepairPlan) -> None:
+    """Segments that a snapshot has replaced: one that is damaged leaves, and no message with it."""
+    for number in segment_numbers(disk):
+        if number <= base:
+            reader = SegmentReader(disk.read(segment_name(number)), number, 0, b"", last=False)
+            reader.check()
+            if reader.damage is not None:
+                plan.damages.append(reader.damage)
+                plan.losses.append(_whole_loss(reader, b""))
 
 
 def _tail_loss(reader: SegmentReader, gap: bool) -> Loss:
@@ -183,11 +204,14 @@ def _readable(loss: Loss, data: bytes) -> Iterator[Fact]:
 
 def _salvage(disk: Disk, loss: Loss, data: bytes) -> None:
     if loss.facts:
-        lines = [msgspec.json.encode(fact_row(fact)) for fact in _readable(loss, data)]
-        _keep_beside(disk, loss.file, "salvaged.jsonl", b"\n".join([*lines, b""]))
+        keep_beside(disk, loss.file, "salvaged.jsonl", salvage_rows(_readable(loss, data)))
 
 
-def _keep_beside(disk: Disk, file: str, suffix: str, content: bytes) -> None:
+def salvage_rows(found: Iterable[Fact]) -> bytes:
+    return b"".join([msgspec.json.encode(fact_row(fact)) + b"\n" for fact in found])
+
+
+def keep_beside(disk: Disk, file: str, suffix: str, content: bytes) -> None:
     """Never in the place of what an earlier repair kept; a repair that is done again finds its own."""
     for name in _names(file, suffix):
         if name not in disk.names():

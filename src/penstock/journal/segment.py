@@ -48,12 +48,13 @@ class Damage:
     def __init__(self, file: str, offset: int, expected: int, reason: str, torn: bool) -> None:
         self.file = file
         self.offset = offset
-        self.expected = expected  # the number of the fact that should stand here
+        self.expected = expected  # the number of the fact that should stand here; 0: none, it is a snapshot
         self.reason = reason
         self.torn = torn
 
     def __str__(self) -> str:
-        return f"{self.file}, byte {self.offset}, where fact {self.expected} is expected: {self.reason}"
+        where = f", where fact {self.expected} is expected" if self.expected else ""
+        return f"{self.file}, byte {self.offset}{where}: {self.reason}"
 
 
 class JournalDamaged(Exception):
@@ -219,20 +220,27 @@ def segment_numbers(disk: Disk) -> list[int]:
     return sorted(int(stem) for stem in stems if len(stem) == _DIGITS and stem.isdecimal())
 
 
-def segment_readers(disk: Disk, store_id: bytes, shared: bool) -> Iterator[SegmentReader]:
+def segment_readers(
+    disk: Disk, store_id: bytes, shared: bool, after: int = 0, first: int = 1
+) -> Iterator[SegmentReader]:
     """A reader for each segment, to be done with before the next is asked for; one without bytes stands for a gap.
 
-    An empty `store_id` accepts whichever comes first; `shared`: a server may be writing meanwhile.
+    An empty `store_id` accepts whichever comes first; `shared`: a server may be writing, and its archivist removing.
+    `after`, `first`: the segment that a snapshot reaches to, and the fact that goes on from it; 0: whichever.
     """
-    numbers = segment_numbers(disk)
-    wanted, first = 1, 1
+    numbers = [number for number in segment_numbers(disk) if number > after]
+    wanted = after + 1
     for number in numbers:
         if number != wanted:
             yield _missing(wanted, first)
             first = 0
         last = number == numbers[-1]
-        read = _read_settled if last and shared else _read
-        reader = SegmentReader(read(disk, number), number, first, store_id, last)
+        data = _read_shared(disk, number, last) if shared else disk.read(segment_name(number))
+        if data is None:
+            first, wanted = 0, number + 1
+            continue
+        reader = SegmentReader(data, number, first, store_id, last)
+        data = b""  # the reader alone has it: one segment in memory at a time
         yield reader
         reader.data = b""
         if reader.header is not None:
@@ -248,12 +256,18 @@ def _missing(number: int, first: int) -> SegmentReader:
     return reader
 
 
-def _read(disk: Disk, number: int) -> bytes:
-    return disk.read(segment_name(number))
+def _read_shared(disk: Disk, number: int, last: bool) -> bytes | None:
+    """None: it has gone since its name was read, for a snapshot has taken it in.
 
-
-def _read_settled(disk: Disk, number: int) -> bytes:
-    """What stood there at one moment: a second look shows whole what the first may have seen in the making."""
-    seen = written_end(_read(disk, number))
-    data = _read(disk, number)
-    return data[:seen].ljust(len(data), b"\0")
+    Of the last, what stood there at one moment: a second look shows whole what the first may have seen in the making.
+    """
+    name = segment_name(number)
+    try:
+        data = disk.read(name)
+        if not last:
+            return data
+        seen = written_end(data)
+        data = disk.read(name)
+        return data[:seen].ljust(len(data), b"\0")
+    except FileNotFoundError:
+        return None

@@ -19,6 +19,8 @@ BAD_POLICY: Final[i64] = 9
 BAD_OPTION: Final[i64] = 10
 DENIED: Final[i64] = 11
 CANCELLED: Final[i64] = 12
+ALREADY: Final[i64] = 13
+CHANGED: Final[i64] = 14
 
 # code -> (name, sentence for people)
 CODES: Final = {
@@ -35,4 +37,6 @@ CODES: Final = {
     BAD_OPTION: ("bad_option", "an option is out of range"),
     DENIED: ("denied", "not permitted"),
     CANCELLED: ("cancelled", "the wait was cancelled"),
+    ALREADY: ("already", "this row of its mark, or a later one, was published before"),
+    CHANGED: ("changed", "the queue is not as it was"),
 }

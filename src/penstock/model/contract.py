@@ -133,6 +133,10 @@ class Session:
         """The one-shot wake-up asked for with `token`."""
         raise NotImplementedError
 
+    def heard(self, queue: bytes, length: i64) -> None:
+        """A message was published to a queue it listens to, which held so many live ones then."""
+        raise NotImplementedError
+
 
 def owed_for(value: object) -> i64:
     """What a list of messages adds to `owed`: an empty body counts too. Whatever else is answered adds nothing."""
@@ -160,6 +164,9 @@ class Out:
     def wake(self, session: Session, token: i64) -> None:
         raise NotImplementedError
 
+    def announce(self, session: Session, queue: bytes, length: i64) -> None:
+        raise NotImplementedError
+
     def notice(self, client_id: int, stage: i64, label: int, after: i64) -> None:
         """`after`: the stage of durability before which it must not be said."""
         raise NotImplementedError
@@ -183,12 +190,41 @@ FINISH: Final = 2
 RELEASE: Final = 3
 DELETE: Final = 4
 EXTEND: Final = 5
+MOVE: Final = 6  # the lease ends, or it is due, at `due_us`; a lease that ends in the past is released, without failure
+DECLARE: Final = 7
+SET: Final = 8
+REMOVE: Final = 9
+CLEAR: Final = 10  # deletes every live message; the queue stays
+UNCHANGED: Final = 11  # refuses the batch unless the queue has had exactly `seq` changes; without a queue: none
+# Those that only look: what they saw, at their turn, is in `seen`.
+GLANCE: Final = 12  # a Glance, be the queue there or not
+FIND: Final = 13  # a MessageView, or None
+COUNT: Final = 14  # the outcome's number: how many can be seen from `due_us` to `until_us`
+LIST: Final = 15  # MessageViews of those, by when they can be seen, as many as `limit`
+NAMES: Final = 16  # of all queues, with their lengths
 
 
 class Call:
     """One verb inside a batch, with its arguments."""
 
-    __slots__ = ("body", "delay_us", "failed", "holder", "needed", "options", "queue", "rule", "seq", "verb")
+    __slots__ = (
+        "body",
+        "delay_us",
+        "due_us",
+        "failed",
+        "foreign_id",
+        "holder",
+        "limit",
+        "needed",
+        "options",
+        "policy",
+        "queue",
+        "rule",
+        "seen",
+        "seq",
+        "until_us",
+        "verb",
+    )
 
     def __init__(self, verb: int, queue: bytes) -> None:
         self.verb: int = verb
@@ -201,6 +237,12 @@ class Call:
         self.holder: int = 0
         self.failed: bool = False
         self.needed: bool = False  # a message that is not there, or not as the rule wants it, refuses the whole batch
+        self.foreign_id: bytes = b""  # names the message where `seq` is none of the queue's
+        self.due_us: int = -1  # of PUBLISH: when it is due, instead of the delay
+        self.until_us: int = 0
+        self.limit: int = 0
+        self.policy: Policy | None = None
+        self.seen: object = None
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -221,7 +263,10 @@ class Broker:
     def publish(
         self, session: Session, token: i64, queue: bytes, body: bytes, delay_us: i64, options: Publishing, stage: i64
     ) -> None:
-        """Answers OK or DUPLICATE with the message's number; NO_QUEUE, FULL, TOO_LARGE, BAD_NAME, BAD_OPTION."""
+        """Answers OK or DUPLICATE with the message's number; NO_QUEUE, FULL, TOO_LARGE, BAD_NAME, BAD_OPTION.
+
+        Where its mark has come as far as its row, or farther: ALREADY, with the row that the mark has come to.
+        """
         raise NotImplementedError
 
     def reserve(self, session: Session, token: i64, queue: bytes, options: Reserving, stage: i64) -> None:
@@ -262,7 +307,11 @@ class Broker:
         raise NotImplementedError
 
     def batch(self, session: Session, token: i64, calls: list[Call], stage: i64) -> None:
-        """Several verbs, all or none; answers with a list of (code, number), or with the code that refused them all."""
+        """Several verbs, all or none; answers with a list of (code, number), or with the code that refused them all.
+
+        A publish under the foreign id of a live message with the same body moves that to its due time, and is a
+        DUPLICATE; with another body it refuses the batch.
+        """
         raise NotImplementedError
 
     # -- waiting
@@ -280,6 +329,13 @@ class Broker:
 
     def wait(self, session: Session, token: i64, queue: bytes) -> None:
         """One wake-up when a message of this queue is ready: at once if one is. Asking again is the same wait."""
+        raise NotImplementedError
+
+    def listen(self, session: Session, queue: bytes) -> bool:
+        """It hears of every publish to this queue, also before the queue is there. False: too many of these."""
+        raise NotImplementedError
+
+    def unlisten(self, session: Session, queue: bytes) -> None:
         raise NotImplementedError
 
     def cancel(self, session: Session) -> None:

@@ -17,9 +17,11 @@ BODY_MAX: Final = 1 << 20
 KEY_MAX: Final = 65_535
 QUEUE_NAME_MAX: Final = 65_535
 EXTRA_MAX: Final = 32_767
-ORIGIN_FIXED: Final = 80  # of it, for the tags, lengths and numbers of an origin
+ORIGIN_FIXED: Final = 96  # of it, for the tags, lengths and numbers of an origin
 DEDUP_ID_MAX: Final = 1_024
 DEDUP_IDS_MAX: Final = 1 << 20  # that a queue remembers, however long its window
+MARK_MAX: Final = 255
+MARKS_MAX: Final = 65_536  # that a store remembers; beyond, the one that was moved longest ago is forgotten
 DELIVERIES_MAX: Final = (1 << 31) - 1  # that a message may bring along
 PRIORITY_MIN: Final = -32_768
 PRIORITY_MAX: Final = 4_294_967_295
@@ -55,9 +57,12 @@ SEQ_BITS: Final = 58
 
 # The journal.
 SEGMENT_BYTES: Final = 64 << 20
+SNAPSHOT_BYTES: Final = 256 << 20  # sealed since the last snapshot: time for the next, if not more than that lives
+ENDING_BYTES: Final = 256  # that a live message may still need in it: to be handed out, to come back, to end
 BATCH_BYTES_MAX: Final = 1 << 31
 
 # The server.
+MESSAGE_MEMORY: Final = 300  # bytes that a message takes beside its body
 READ_BYTES: Final = 64 << 10
 LINE_MAX: Final = (1 << 20) + 64
 HEAD_MAX: Final = 4 << 10  # of the HTTP request that opens a WebSocket
@@ -66,6 +71,12 @@ ANSWER_MAX: Final = 2_000 << 20  # of one answer, as a client takes it: a thousa
 FRAME_MESSAGES_MAX: Final = 1_000  # that one request may speak of
 FRAGMENTS_MAX: Final = 4_096  # frames of one WebSocket message
 JSON_DEPTH_MAX: Final = 64
+COMMAND_MAX: Final = 8 << 20  # of one RESP command, or of one MULTI, with all its arguments
+COMMAND_WORDS_MAX: Final = 16_384  # arguments of one RESP command, or commands of one MULTI
+WORD_MAX: Final = 2 << 20  # of one argument
+STRANGER_WORDS_MAX: Final = 10  # arguments of a command before AUTH, and the bytes of one
+STRANGER_WORD_MAX: Final = 16 << 10
+INLINE_MAX: Final = 64 << 10
 OUTPUT_CAP_BYTES: Final = 8 << 20
 STALLED_READER_US: Final[i64] = 3 * 1_000_000  # without reading a byte: no longer waited for
 OWED_BYTES_MAX: Final = 1 << 20
@@ -77,6 +88,7 @@ SPIN_US: Final = 100
 DRAIN_S: Final = 10.0
 LINGER_S: Final = 0.5
 PEEK_MAX: Final = 1_000
+LISTED_MAX: Final = 100_000  # messages of one queue that one answer may list
 RESERVE_MAX: Final = 1_000
 PAGE_BYTES_MAX: Final = 4 << 20  # of bodies
 REDRIVE_MAX: Final = 1_000

@@ -54,9 +54,11 @@ class Origin:
         "first_leased_us",
         "foreign_id",
         "label",
+        "mark",
         "notify",
         "poster",
         "principal",
+        "row",
         "trace",
     )
 
@@ -72,6 +74,8 @@ class Origin:
         self.dead_from: bytes | None = None  # the queue that message was dropped from, where known
         self.deliveries: int = 0  # that it has behind it, elsewhere
         self.first_leased_us: int = 0  # when the first of them was, where known
+        self.mark: bytes = b""  # the list it is a row of: each row is published once, in order
+        self.row: int = 0
 
 
 @mypyc_attr(acyclic=True)

@@ -17,9 +17,12 @@ WAITING_ONLY: Final[i64] = 3  # only while nobody holds it
 
 
 class Publishing:
-    """How to publish. `create`: make the queue, with the dialect's defaults, if it is not there."""
+    """How to publish. `create`: make the queue, with the dialect's defaults, if it is not there.
 
-    __slots__ = ("create", "key", "lease_us", "origin", "parked", "priority", "ttl_us")
+    `moved`: it was in such a queue elsewhere, so only the server's own limit holds for its body.
+    """
+
+    __slots__ = ("create", "key", "lease_us", "moved", "origin", "parked", "priority", "ttl_us")
 
     def __init__(
         self,
@@ -30,6 +33,7 @@ class Publishing:
         parked: bool = False,
         key: bytes | None = None,
         create: bool = True,
+        moved: bool = False,
         origin: Origin | None = None,
     ) -> None:
         self.ttl_us: i64 = ttl_us
@@ -38,6 +42,7 @@ class Publishing:
         self.parked: bool = parked
         self.key: bytes | None = key
         self.create: bool = create
+        self.moved: bool = moved
         self.origin: Origin | None = origin
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 # field -> (what it is, smallest, largest); durations in microseconds
 INTEGER_FIELDS: Final = {
@@ -15,6 +15,15 @@ INTEGER_FIELDS: Final = {
     "max_body": ("bytes one body may have; 0: the server's limit", 0, 1 << 31),
     "dedup_us": ("how long a dedup id is remembered; 0: not at all", 0, 315_360_000_000_000),
 }
+
+
+class Past(NamedTuple):
+    """What a queue has behind it elsewhere: it counts nowhere but where such totals are asked for."""
+
+    published: int  # beside those that were brought along
+    delivered: int
+    created_us: int
+    modified_us: int
 
 
 class Policy:
@@ -30,6 +39,7 @@ class Policy:
         "max_body",
         "max_bytes",
         "max_length",
+        "past",
         "ttl_us",
     )
 
@@ -46,6 +56,7 @@ class Policy:
         dedup_us: int | None = None,
         backoff_us: tuple[int, ...] | None = None,
         dead_letter: bytes | None = None,
+        past: Past | None = None,
     ) -> None:
         self.lease_us = lease_us
         self.delay_us = delay_us
@@ -57,6 +68,7 @@ class Policy:
         self.dedup_us = dedup_us
         self.backoff_us = backoff_us
         self.dead_letter = dead_letter  # the queue's name; b"": none
+        self.past = past  # said once, when a queue is brought from elsewhere
 
 
 POLICY_FIELDS: Final = (*INTEGER_FIELDS, "backoff_us", "dead_letter")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from mypy_extensions import i64
+
 from penstock.model.message import Origin
 from penstock.model.policy import Policy
 
@@ -139,6 +141,37 @@ class QueueView:
         self.modified_us: int = 0
         self.oldest_ready_us: int = 0  # 0: nothing is ready
         self.waiting: int = 0  # clients that wait for a message
+
+
+class Glance:
+    """A queue at one moment as its takers need it again and again: numbers only, quick to make."""
+
+    __slots__ = (
+        "changes",
+        "created_us",
+        "delay_us",
+        "delivered",
+        "lease_us",
+        "length",
+        "max_body",
+        "modified_us",
+        "now_us",
+        "published",
+        "there",
+    )
+
+    def __init__(self, now_us: i64) -> None:
+        self.now_us: i64 = now_us
+        self.there: bool = False  # without a queue all else says nothing
+        self.lease_us: i64 = -1  # -1: nobody said it
+        self.delay_us: i64 = 0
+        self.max_body: i64 = -1  # as it was said, be the server's limit lower or not
+        self.published: i64 = 0
+        self.delivered: i64 = 0
+        self.length: i64 = 0
+        self.created_us: i64 = 0
+        self.modified_us: i64 = 0
+        self.changes: i64 = 0
 
 
 class StatsView:

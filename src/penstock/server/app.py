@@ -117,11 +117,14 @@ def _log_recovery(store: Store, log: Log) -> None:
     found = store.recovery
     log.info(
         "journal read",
+        snapshot=found.snapshot,
         segments=found.segments,
         facts=found.facts,
         clean=found.clean,
         seconds=round(found.seconds, 3),
     )
+    for why in found.passed_over:
+        log.warning("snapshot damaged, an older one used", why=why)
     if found.cut_bytes:
         log.warning("torn tail cut", cut_bytes=found.cut_bytes, given_up_facts=found.given_up_facts)
 

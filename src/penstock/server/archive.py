@@ -1,11 +1,12 @@
-"""The archive, as the server sees to it: segments are sealed once their facts are old enough; the archivist is started,
-told which are sealed, listened to, and started again when it ends. The loop never waits for it.
+"""The archivist, as the server sees to it: segments are sealed once their facts are old enough; it is started, told
+which are sealed and how much lives, listened to, and started again when it ends. The loop never waits for it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from penstock.codecs import names
 from penstock.dialects.table import NAMES
 from penstock.journal.journal import Journal
-from penstock.model.limits import SECOND_US
+from penstock.model.limits import SECOND_US, SNAPSHOT_BYTES
 from penstock.server import exits
 from penstock.server.config import Config
 from penstock.server.helper import Helper
@@ -24,7 +25,10 @@ from penstock.server.options import (
     ARCHIVE_SEAL_S,
     ARCHIVE_WITHOUT_BODIES,
     DATA,
+    JOURNAL_KEEP_BYTES,
+    JOURNAL_SNAPSHOT_BYTES,
 )
+from penstock.server.store import policy_rows
 
 # What an earlier server left is not urgent: many servers live no longer than this.
 LEFTOVERS_US: Final = 5 * int(SECOND_US)
@@ -32,26 +36,33 @@ AGAIN_US: Final = int(SECOND_US)  # until it is started again; doubled each time
 AGAIN_MAX_US: Final = 60 * int(SECOND_US)
 _LAST_S: Final = 2.0  # at a clean stop, for the last segment
 
-# What the archivist says: how far the archive reaches, that it reaches further, why it does not go on.
+# What the archivist says: how far the archive reaches, that it reaches further, that there is a new snapshot, how much
+# there is of the journal, why it does not go on.
 _OPENED: Final = "archive opened"
 _ARCHIVED: Final = "segment archived"
+_FOLDED: Final = "snapshot written"
+_KEPT: Final = "journal kept"
 _STOPPED: Final = "archive stopped"
 
 
 class Archiving(NamedTuple):
     """What the configuration wants."""
 
-    enabled: bool
+    enabled: bool  # else there are snapshots only
     seal_us: int  # 0: segments are sealed when they are full
     command: list[str]
+    snapshot_bytes: int = SNAPSHOT_BYTES
 
 
 class Archive:
     """Driven by the heart's beat."""
 
-    def __init__(self, wanted: Archiving, journal: Journal, log: Log, now_us: int) -> None:
+    def __init__(
+        self, wanted: Archiving, journal: Journal, live_bytes: Callable[[], int], log: Log, now_us: int
+    ) -> None:
         self._wanted = wanted
         self._journal = journal
+        self._live_bytes = live_bytes
         self._log = log
         self._helper: Helper | None = None
         self._told: int = 0  # the segment that it was last told of
@@ -59,20 +70,31 @@ class Archive:
         self._start_us = now_us + LEFTOVERS_US
         self._again_us = AGAIN_US
         self._reach: dict[str, Any] = {}  # what it last said of how far the archive reaches
+        self._kept: dict[str, Any] = {}  # and of what there is of the journal
         self._stopped = ""  # why, until the next start of the server
+        self._pressed = False
+        self._relieved = False  # it was ended here, and is no failure
 
-    def beat(self, now_us: int) -> None:
-        """Raises JournalDead."""
-        if not self._wanted.enabled:
-            return
-        if self._wanted.seal_us and self._journal.is_ripe(now_us, self._wanted.seal_us):
+    def beat(self, now_us: int, pressed: bool = False) -> None:
+        """`pressed`: the disk has no room, and whatever the archivist can free is wanted. Raises JournalDead."""
+        begins, self._pressed = pressed and not self._pressed, pressed
+        if self._is_to_be_sealed(now_us, begins):
             self._journal.rotate(now_us)
         if self._helper is not None and self._helper.exit_code() is not None:
             self._ended(self._helper, now_us)
         if self._helper is None and self._is_time(now_us):
             self._start(now_us)
-        if self._helper is not None and self._told != self._journal.segment:
+        if self._helper is not None and (self._told != self._journal.segment or begins):
             self._tell(self._helper)
+
+    def snapshot_status(self) -> dict[str, object]:
+        """What the archivist has not said yet is null."""
+        kept = self._kept
+        return {
+            "segment": kept.get("snapshot"),
+            "bytes": kept.get("snapshot_bytes"),
+            "sealed_bytes": kept.get("bytes"),
+        }
 
     def status(self, now_us: int) -> dict[str, object]:
         """What the archivist has not said yet is null."""
@@ -88,6 +110,13 @@ class Archive:
             "stopped": self._stopped,
         }
 
+    def reload(self, wanted: Archiving) -> None:
+        """An archivist that works by the old rules is relieved by one that knows the new."""
+        self._relieved = wanted != self._wanted and self._helper is not None
+        self._wanted = wanted
+        if self._relieved and self._helper is not None:
+            self._helper.kill()
+
     async def end(self, sealed: bool) -> None:
         """An archivist that runs may finish, if all is sealed, but not for long."""
         helper, self._helper = self._helper, None
@@ -99,6 +128,16 @@ class Archive:
         helper.end()
 
     # -- its life
+
+    def _is_to_be_sealed(self, now_us: int, presses: bool) -> bool:
+        """What is archived is wanted soon; a snapshot only where there is far more than lives, or no room."""
+        if presses:
+            return self._journal.is_ripe(now_us, 0)
+        if not self._wanted.seal_us or not self._journal.is_ripe(now_us, self._wanted.seal_us):
+            return False
+        if self._wanted.enabled:
+            return True
+        return bool(self._kept) and self._kept["bytes"] > 3 * self._live_bytes() + self._wanted.snapshot_bytes
 
     def _is_time(self, now_us: int) -> bool:
         """At once when the first segment of this server is sealed."""
@@ -117,6 +156,9 @@ class Archive:
         code = helper.exit_code()
         helper.end()
         self._helper = None
+        if self._relieved:
+            self._relieved, self._start_us = False, now_us
+            return
         if code == exits.DAMAGED:
             self._stopped = self._stopped or "the archivist has not said why"
             return
@@ -131,7 +173,7 @@ class Archive:
 
     def _tell(self, helper: Helper) -> None:
         """Where it is not listening, the next number says all that this one would have."""
-        if helper.tell(b"%d" % self._journal.segment):
+        if helper.tell(b"%d %d %d" % (self._journal.segment, self._live_bytes(), self._pressed)):
             self._told = self._journal.segment
 
     def _hear(self, line: bytes) -> None:
@@ -143,7 +185,9 @@ class Archive:
             return
         if event in (_OPENED, _ARCHIVED):
             self._reach = fields
-        if event == _ARCHIVED:
+        if event == _KEPT:
+            self._kept = fields
+        if event in (_ARCHIVED, _FOLDED):
             self._again_us = AGAIN_US
         if event == _STOPPED:
             self._stopped = fields["why"]
@@ -158,8 +202,23 @@ def archiving(config: Config) -> Archiving:
     """The archivist ends with the process that asks here."""
     command = [sys.executable, "-P", "-m", "penstock.history", "--data", config[DATA], "--parent", str(os.getpid())]
     command += ["--keep-days", str(config[ARCHIVE_KEEP_DAYS])]
+    command += ["--snapshot-bytes", str(config[JOURNAL_SNAPSHOT_BYTES])]
+    command += ["--keep-bytes", str(config[JOURNAL_KEEP_BYTES])]
+    command += [] if config[ARCHIVE_ENABLED] else ["--no-archive"]
     for number, name in NAMES.items():
         command += ["--dialect", f"{number}={name}"]
     for pattern in config[ARCHIVE_WITHOUT_BODIES]:
         command += ["--without-bodies", names.show(pattern)]
-    return Archiving(config[ARCHIVE_ENABLED], config[ARCHIVE_SEAL_S], command)
+    command += _dedup_flags(config)
+    return Archiving(config[ARCHIVE_ENABLED], config[ARCHIVE_SEAL_S], command, config[JOURNAL_SNAPSHOT_BYTES])
+
+
+def _dedup_flags(config: Config) -> list[str]:
+    """How long dedup ids are remembered: the only policy that decides what a snapshot holds."""
+    patterns, defaults = policy_rows(config)
+    flags: list[str] = []
+    for pattern, policy in patterns:
+        flags += [] if policy.dedup_us is None else ["--dedup", f"{names.show(pattern)}={policy.dedup_us}"]
+    for number, policy in defaults.items():
+        flags += [] if policy.dedup_us is None else ["--dialect-dedup", f"{number}={policy.dedup_us}"]
+    return flags

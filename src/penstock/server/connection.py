@@ -56,7 +56,7 @@ class Connection(Seat):
         if self.ended_us:
             return  # read, so that closing does not destroy what is still on its way to the client
         try:
-            session.received(bytes(heart.buffer[:nbytes]))
+            session.received(heart.buffer[:nbytes].tobytes())
         except Exception as error:
             self.fail(error)
             return

@@ -64,6 +64,10 @@ class Helper:
             await asyncio.sleep(_LOOK_S)
         self.exit_code()
 
+    def kill(self) -> None:
+        """`exit_code` tells when it has ended."""
+        self._process.kill()
+
     def end(self) -> None:
         if self._process.poll() is None:
             self._process.kill()

@@ -30,8 +30,18 @@ from penstock.server.context import ListenerContext, dialect_options, resident_b
 from penstock.server.kinds import Address
 from penstock.server.listener import Listener, Seat, Seats
 from penstock.server.log import Log
-from penstock.server.options import CONFIRM, CONNECTIONS, OUTPUT_CAP_BYTES, SPIN_US, SYNC_INTERVAL_MS
+from penstock.server.options import (
+    CONFIRM,
+    CONNECTIONS,
+    DISK_FREE_BYTES,
+    MEMORY_BYTES,
+    OUTPUT_CAP_BYTES,
+    SEGMENT_BYTES,
+    SPIN_US,
+    SYNC_INTERVAL_MS,
+)
 from penstock.server.reload import reload
+from penstock.server.room import DISK, Limits, Machine, Room
 from penstock.server.store import Store
 from penstock.server.tick import Heart
 
@@ -53,7 +63,10 @@ class House:
         self._confirm = CONFIRMS[config[CONFIRM]]
         self._seats = Seats(config[CONNECTIONS])
         self._started_us = clock.now_us()
-        self._archive = Archive(archiving(config), store.embedded.journal, log, self._started_us)
+        embedded = store.embedded
+        self._archive = Archive(archiving(config), embedded.journal, embedded.live_bytes, log, self._started_us)
+        limits = Limits(config[SEGMENT_BYTES], config[DISK_FREE_BYTES], config[MEMORY_BYTES])
+        self._room = Room(limits, Machine(store.path), embedded, log)
         self._listeners: list[Listener] = []
         self._servers: list[asyncio.Server] = []
         self._ready = False
@@ -67,6 +80,7 @@ class House:
         spin_us = self._config[SPIN_US] if len(os.sched_getaffinity(0)) > 1 else 0
         self._heart = Heart(self._loop, embedded, self._clock, interval_us, self._on_death, spin_us)
         self._heart.start()
+        self._heart.on_beat(self._room.beat)
         self._heart.on_beat(self._keep_archive)
         self._hear_signals()
         runner = await self._open_door()
@@ -155,18 +169,21 @@ class House:
                 "syncs": journal.syncs,
                 "last_sync_us": journal.last_sync_us,
             },
+            "room": self._room.status(),
+            "snapshot": self._archive.snapshot_status(),
             "archive": self._archive.status(self._clock.now_us()),
             "listeners": [listener.status() for listener in self._listeners],
         }
 
     def _keep_archive(self, now_us: int) -> None:
         try:
-            self._archive.beat(now_us)
+            self._archive.beat(now_us, pressed=self._room.lacks == DISK)
         except JournalDead as error:
             self._heart.die(error)
 
     def _reload(self) -> None:
         self._config = reload(self._config, self._log, self._store.embedded)
+        self._archive.reload(archiving(self._config))
 
     # -- the end
 

@@ -198,6 +198,7 @@ def _show_name_list(values: tuple[bytes, ...]) -> str:
 
 
 TEXT: Final = Kind("text", _full_text, str, quoted)
+ANY_TEXT: Final = Kind("text", _text, str, quoted)
 NAME: Final = Kind("queue name", _name, str, _show_name)
 NAME_LIST: Final = Kind("list of queue names", _name_list, _text_to_list, _show_name_list)
 FLAG: Final = Kind("true or false", _flag, _text_to_flag, _show_flag)

@@ -14,7 +14,19 @@ from penstock.dialects.settings import Setting
 from penstock.dialects.table import DIALECTS
 from penstock.model import limits
 from penstock.model.stages import CONFIRMS
-from penstock.server.kinds import ADDRESS, FLAG, NAME_LIST, SECONDS, TEXT, Address, Kind, choice, seconds, whole
+from penstock.server.kinds import (
+    ADDRESS,
+    ANY_TEXT,
+    FLAG,
+    NAME_LIST,
+    SECONDS,
+    TEXT,
+    Address,
+    Kind,
+    choice,
+    seconds,
+    whole,
+)
 from penstock.server.log import LEVELS
 
 T = TypeVar("T")
@@ -93,6 +105,20 @@ SEGMENT_BYTES: Final = Option(
     limits.SEGMENT_BYTES,
     "Size of one file of the journal. The directory holds at least two.",
 )
+DISK_FREE_BYTES: Final = Option(
+    "limits.disk_free_bytes",
+    whole(0, 1 << 60),
+    0,
+    "Bytes of the disk that stay free for others. Publishing is refused while less is free than these, two files of "
+    "the journal, a snapshot and what the messages that live need to end; everything else goes on.",
+)
+MEMORY_BYTES: Final = Option(
+    "limits.memory_bytes",
+    whole(0, 1 << 60),
+    0,
+    "Publishing is refused while the process takes more memory than this, and messages at least half of it; 0: four "
+    "fifths of what the machine has, or the control group of the process.",
+)
 ARCHIVE_ENABLED: Final = Option(
     "archive.enabled",
     FLAG,
@@ -119,6 +145,20 @@ ARCHIVE_KEEP_DAYS: Final = Option(
     0,
     "Days of the archive (in UTC) that are older than so many are removed, a whole day at once; 0: none ever.",
 )
+JOURNAL_SNAPSHOT_BYTES: Final = Option(
+    "journal.snapshot_bytes",
+    whole(64 << 10, 1 << 50),
+    limits.SNAPSHOT_BYTES,
+    "A snapshot of what lives is made when so many bytes of the journal have been sealed since the last, or as many as "
+    "live, if that is more; then what it replaces is removed.",
+)
+JOURNAL_KEEP_BYTES: Final = Option(
+    "journal.keep_bytes",
+    whole(0, 1 << 60),
+    0,
+    "So many bytes of the journal's files that a snapshot has replaced are kept all the same, the newest of them: for "
+    "`penstock journal dump`, and to start from if the newest snapshot is damaged.",
+)
 LOG_FORMAT: Final = Option(
     "log.format",
     choice("auto", "human", "json"),
@@ -132,6 +172,7 @@ LOG_LEVEL: Final = Option(
 
 _KINDS: Final[Mapping[str, Callable[[Setting], Kind[Any]]]] = {
     settings.TEXT: lambda setting: TEXT,
+    settings.ANY_TEXT: lambda setting: ANY_TEXT,
     settings.SECONDS: lambda setting: SECONDS,
     settings.COUNT: lambda setting: whole(0, setting.largest),
     settings.FLAG: lambda setting: FLAG,
@@ -171,10 +212,14 @@ _ROWS: Final[tuple[Option[Any], ...]] = (
     CONNECTIONS,
     OUTPUT_CAP_BYTES,
     SEGMENT_BYTES,
+    DISK_FREE_BYTES,
+    MEMORY_BYTES,
     ARCHIVE_ENABLED,
     ARCHIVE_SEAL_S,
     ARCHIVE_WITHOUT_BODIES,
     ARCHIVE_KEEP_DAYS,
+    JOURNAL_SNAPSHOT_BYTES,
+    JOURNAL_KEEP_BYTES,
     LOG_FORMAT,
     LOG_LEVEL,
 )

@@ -83,7 +83,10 @@ class Routes:
         raise NotImplementedError
 
     async def ask(self, verb: Callable[..., None], *arguments: object) -> Outcome:
-        session = AskingSession(ADMIN, self._heart)
+        return await self.ask_as(ADMIN, verb, *arguments)
+
+    async def ask_as(self, dialect: int, verb: Callable[..., None], *arguments: object) -> Outcome:
+        session = AskingSession(dialect, self._heart)
         try:
             return await session.ask(verb, *arguments)
         finally:

@@ -37,6 +37,8 @@ from penstock.server.policies import POLICY_KEYS
 
 DelayS = Annotated[float, Meta(ge=0, le=DELAY_MAX_US // SECOND_US)]
 LeaseS = Annotated[float, Meta(ge=0, le=LEASE_MAX_US // SECOND_US)]
+TimeUs = Annotated[int, Meta(ge=0, lt=NEVER_US)]
+Count = Annotated[int, Meta(ge=0, lt=1 << 53)]
 TtlS = Annotated[float, Meta(ge=0, le=TTL_MAX_US // SECOND_US)]
 
 
@@ -80,22 +82,43 @@ class RedriveForm(PurgeForm, forbid_unknown_fields=True):
 
 
 class ImportedForm(Struct, forbid_unknown_fields=True):
-    """A message with a past. What is unsaid, it does not have: the queue decides nothing but its lease."""
+    """A message with a past. What is unsaid, it does not have: the queue decides nothing but its lease.
+
+    `ready_us`: when it is, or was, ready, instead of the delay.
+    """
 
     body64: bytes
     foreign_id: Annotated[str, Meta(min_length=1, max_length=DEDUP_ID_MAX)]
     delay_s: DelayS = 0.0
+    ready_us: TimeUs | None = None
     ttl_s: TtlS = 0.0
     lease_s: LeaseS | None = None
     deliveries: Annotated[int, Meta(ge=0, le=DELIVERIES_MAX)] = 0
-    first_leased_us: Annotated[int, Meta(ge=0, lt=NEVER_US)] = 0
+    first_leased_us: TimeUs = 0
+
+
+class ImportedQueueForm(Struct, forbid_unknown_fields=True):
+    """A queue with a past: what held for it, when it was made and changed, and how much went through it before."""
+
+    lease_us: Count
+    delay_us: Count
+    max_body: Count
+    published: Count
+    delivered: Count
+    created_us: TimeUs
+    modified_us: TimeUs
 
 
 class ImportForm(Struct, forbid_unknown_fields=True):
-    """`import_id`: what beginning the import was answered with."""
+    """`import_id`: what beginning the import was answered with. `dialect`: the one that the messages were sent in.
+
+    `queue`: as which it is made, if it is not there.
+    """
 
     import_id: str
     messages: Annotated[list[ImportedForm], Meta(max_length=IMPORT_MAX)]
+    dialect: str = table.NAMES[table.ADMIN]
+    queue: ImportedQueueForm | None = None
 
 
 def microseconds(seconds: float | None) -> int:

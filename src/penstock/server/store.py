@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +14,11 @@ from penstock.codecs.ids import Ids
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
 from penstock.journal.disk import Disk, OsDisk, make_directory
-from penstock.journal.lock import DirectoryLock
+from penstock.journal.lock import ARCHIVIST_LOCK_NAME, DirectoryLock, DirectoryLocked
 from penstock.journal.recovery import Recovery
 from penstock.journal.segment import segment_numbers
+from penstock.journal.snapshot import snapshot_numbers
+from penstock.model.policy import Policy
 from penstock.model.stages import CONFIRMS
 from penstock.server.clock import Clock
 from penstock.server.config import Config
@@ -28,6 +31,8 @@ from penstock.server.options import (
 )
 
 JOURNAL_NAME: Final = "journal"
+ARCHIVIST_ENDS_S: Final = 10.0
+_LOOK_S: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,28 @@ class Store:
 
 
 def claim(path: str) -> DirectoryLock:
-    """Raises DirectoryLocked where another server has it."""
+    """Raises DirectoryLocked where another server has it, or the archivist of one that is gone does not end."""
     make_directory(path)
-    return DirectoryLock(path)
+    lock = DirectoryLock(path)
+    try:
+        _outlive_archivist(path)
+    except DirectoryLocked:
+        lock.release()
+        raise
+    return lock
+
+
+def _outlive_archivist(path: str) -> None:
+    """An archivist ends with its server, but not in the same moment; until then it may still take files away."""
+    until = time.monotonic() + ARCHIVIST_ENDS_S
+    while True:
+        try:
+            DirectoryLock(path, ARCHIVIST_LOCK_NAME).release()
+            return
+        except DirectoryLocked:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_LOOK_S)
 
 
 def open_store(config: Config, clock: Clock) -> Store:
@@ -57,7 +81,8 @@ def open_store(config: Config, clock: Clock) -> Store:
     path = config[DATA]
     make_directory(os.path.join(path, JOURNAL_NAME))
     disk = OsDisk(os.path.join(path, JOURNAL_NAME))
-    identity = open_identity(OsDisk(path), journal_exists=bool(segment_numbers(disk)))
+    begun = bool(segment_numbers(disk) or snapshot_numbers(disk))
+    identity = open_identity(OsDisk(path), journal_exists=begun)
     confirm = CONFIRMS[config[CONFIRM]]
     embedded = Embedded(disk, identity.store_id, policy_book(config), confirm, config[SEGMENT_BYTES])
     recovery = embedded.open(clock.now_us(), penstock.__version__)
@@ -67,8 +92,12 @@ def open_store(config: Config, clock: Clock) -> Store:
 
 
 def policy_book(config: Config) -> PolicyBook:
-    """What a `[[policy]]` says of a queue's name wins over what a dialect's own options say of it."""
+    return PolicyBook(*policy_rows(config))
+
+
+def policy_rows(config: Config) -> tuple[list[tuple[bytes, Policy]], dict[int, Policy]]:
+    """By name, and by dialect. What a `[[policy]]` says of a name wins over what a dialect's own options say of it."""
     patterns = list(config.policies)
     for dialect in DIALECTS:
         patterns += dialect.policies(dialect_options(config, dialect.name))
-    return PolicyBook(patterns, {dialect.number: dialect.defaults for dialect in DIALECTS})
+    return patterns, {dialect.number: dialect.defaults for dialect in DIALECTS}

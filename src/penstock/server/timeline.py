@@ -1,4 +1,4 @@
-"""A message's whole life, read from the journal's files. Slow, for it reads them all: never on the loop's thread."""
+"""A message's life, as far as the journal's files tell it. Slow, for it reads them all: never on the loop's thread."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from penstock.server.shapes import fact_shape
 
 
 def timeline(disk: Disk, seq: int) -> list[dict[str, object]]:
-    """Every fact of the message, oldest first; empty for a number that was never given."""
-    queues: dict[int, bytes] = {}
+    """The facts of the message that are still there, oldest first; empty for a number that was never given."""
+    queues = check.queue_names(disk)
     found: list[Fact] = []
     for fact in check.read(disk):
         if fact.kind == facts.DECLARED:

@@ -21,6 +21,12 @@ class MemoryDisk(Disk):
     def read(self, name: str) -> bytes:
         return bytes(self._file(name))
 
+    def read_part(self, name: str, at: int, size: int) -> bytes:
+        return bytes(self._file(name)[at : at + size])
+
+    def size(self, name: str) -> int:
+        return len(self._file(name))
+
     def create(self, name: str, size: int) -> int:
         if name in self._files:
             raise FileExistsError(name)
@@ -36,6 +42,9 @@ class MemoryDisk(Disk):
         self._handles[handle][at : at + len(data)] = data
 
     def sync(self, handle: int) -> None:
+        return
+
+    def doubt(self, handle: int) -> None:
         return
 
     def cut(self, handle: int, size: int) -> None:

@@ -15,6 +15,7 @@ from penstock.model.limits import (
     EXTRA_MAX,
     KEY_MAX,
     LEASE_MAX_US,
+    MARK_MAX,
     NEVER_US,
     PRIORITY_MAX,
     PRIORITY_MIN,
@@ -135,6 +136,12 @@ class Ground:
                 return number
         return 0
 
+    def come_to(self, options: Publishing) -> int:
+        """Where the mark has come to, if it has passed this row; else 0."""
+        origin = options.origin or Origin()
+        come = self.truth.marks.get(origin.mark, 0)
+        return come if 0 < origin.row <= come else 0
+
     def refusal(
         self, name: bytes, dialect: int, body: bytes, delay_us: int, options: Publishing, ahead: list[bytes]
     ) -> int:
@@ -150,7 +157,7 @@ class Ground:
         bodies = [message.body for message in self.truth.messages if message.queue == name] + ahead
         length, size = len(bodies) + 1, sum(map(len, bodies)) + len(body)
         origin = options.origin or Origin()
-        named = origin.dedup_id + origin.foreign_id + origin.trace + origin.principal
+        named = origin.mark + origin.dedup_id + origin.foreign_id + origin.trace + origin.principal
         for refused, code in (
             (len(body) > min(rules.get("max_body") or BODY_MAX, BODY_MAX), codes.TOO_LARGE),
             (rules.get("max_length") and length > rules["max_length"], codes.FULL),
@@ -162,8 +169,10 @@ class Ground:
             (len(options.key or b"") > KEY_MAX, codes.TOO_LARGE),
             (not 0 <= origin.deliveries <= DELIVERIES_MAX, codes.BAD_OPTION),
             (not 0 <= origin.first_leased_us < NEVER_US, codes.BAD_OPTION),
+            (bool(origin.mark) != bool(origin.row) or not 0 <= origin.row < NEVER_US, codes.BAD_OPTION),
             (len(origin.dedup_id) > DEDUP_ID_MAX, codes.TOO_LARGE),
-            (len(named) + 80 > EXTRA_MAX, codes.TOO_LARGE),
+            (len(origin.mark) > MARK_MAX, codes.TOO_LARGE),
+            (len(named) + 96 > EXTRA_MAX, codes.TOO_LARGE),
         ):
             if refused:
                 return code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import codes, stages
-from penstock.model.contract import DELETE, EXTEND, FINISH, PUBLISH, RELEASE, Call
+from penstock.model.contract import CLEAR, DELETE, EXTEND, FINISH, MOVE, PUBLISH, RELEASE, REMOVE, Call
 from penstock.model.limits import NEVER_US
 from penstock.model.message import LEASED, PARKED, Origin
 from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
@@ -17,6 +17,10 @@ class Lives(HandingOut):
     def publish(
         self, client: Client, token: int, name: bytes, body: bytes, delay_us: int, options: Publishing, stage: int
     ) -> None:
+        come = self.come_to(options)
+        if come:
+            self.answer(client, token, stage, codes.ALREADY, None, come)
+            return
         twin = self.twin(name, options)
         if twin:
             self.answer(client, token, stage, codes.DUPLICATE, None, twin)
@@ -28,7 +32,9 @@ class Lives(HandingOut):
         message = self._publish(client, name, body, delay_us, options)
         self.answer(client, token, stage, codes.OK, None, message.order)
 
-    def _publish(self, client: Client, name: bytes, body: bytes, delay_us: int, options: Publishing) -> Message:
+    def _publish(
+        self, client: Client, name: bytes, body: bytes, delay_us: int, options: Publishing, due_us: int = -1
+    ) -> Message:
         queue = self.queue(name, client.dialect)
         if delay_us < 0:
             delay_us = self.rule(queue, "delay_us")
@@ -42,7 +48,7 @@ class Lives(HandingOut):
             parked=options.parked,
             dialect=client.dialect,
             published_us=self.now_us,
-            ready_us=self.now_us + delay_us,
+            ready_us=self.now_us + delay_us if due_us < 0 else due_us,
             expires_us=self.now_us + ttl_us if ttl_us else NEVER_US,
             lease_us=options.lease_us,
             origin=options.origin,
@@ -52,6 +58,8 @@ class Lives(HandingOut):
         self.enter(message, queue)
         if options.origin is not None and options.origin.dedup_id and self.rule(queue, "dedup_us"):
             queue.known.append((options.origin.dedup_id, message.order, self.now_us))
+        if options.origin is not None and options.origin.mark:
+            self.truth.marks[options.origin.mark] = options.origin.row
         message.origin = None
         self.settle()
         message.origin = options.origin
@@ -229,33 +237,93 @@ class Lives(HandingOut):
             options = call.options or Publishing()
             if call.verb != PUBLISH and call.needed and not self._could(call):
                 return codes.NO_MESSAGE
-            if call.verb != PUBLISH or self.twin(call.queue, options):
+            if call.verb != PUBLISH or self.come_to(options) or self.twin(call.queue, options):
+                continue
+            namesake = self._namesake(call)
+            if namesake is not None and namesake.body != call.body:
+                return codes.DUPLICATE
+            if namesake is not None:
                 continue
             before = ahead.setdefault(call.queue, [])
-            code = self.refusal(call.queue, client.dialect, call.body, call.delay_us, options, before)
+            delay_us = call.delay_us if call.due_us < 0 else max(call.due_us - self.now_us, 0)
+            code = self.refusal(call.queue, client.dialect, call.body, delay_us, options, before)
             if code != codes.OK:
                 return code
             before.append(call.body)
         return codes.OK
 
+    def _number(self, call: Call) -> int:
+        """Of the message that a call names, by its number or by its foreign id."""
+        for message in self.truth.messages:
+            if message.queue != call.queue:
+                continue
+            if message.order == call.seq:
+                return call.seq
+            if call.foreign_id and message.origin is not None and message.origin.foreign_id == call.foreign_id:
+                return message.order
+        return call.seq
+
+    def _namesake(self, call: Call) -> Message | None:
+        return self._live(call.queue, self._number(call), 0, 0) if call.foreign_id else None
+
     def _could(self, call: Call) -> bool:
-        message = self._live(call.queue, call.seq, call.rule, call.holder)
-        if message is None or (call.verb == EXTEND and message.place == PARKED):
+        message = self._live(call.queue, self._number(call), call.rule, call.holder)
+        if message is None or (call.verb in (EXTEND, MOVE) and message.place == PARKED):
             return False
         return call.verb != RELEASE or message.place == LEASED
 
     def _perform(self, client: Client, call: Call) -> tuple[int, int]:
         if call.verb == PUBLISH:
             options = call.options or Publishing()
+            come = self.come_to(options)
+            if come:
+                return codes.ALREADY, come
             twin = self.twin(call.queue, options)
             if twin:
                 return codes.DUPLICATE, twin
-            return codes.OK, self._publish(client, call.queue, call.body, call.delay_us, options).order
+            namesake = self._namesake(call)
+            if namesake is not None:
+                self._move(namesake, call.due_us)
+                return codes.DUPLICATE, namesake.order
+            message = self._publish(client, call.queue, call.body, call.delay_us, options, call.due_us)
+            return codes.OK, message.order
+        if call.verb in (CLEAR, REMOVE):
+            return self._empty(call)
         if call.verb == DELETE:
-            return self._delete(call.queue, call.seq, call.rule, call.holder), call.seq
+            return self._delete(call.queue, self._number(call), call.rule, call.holder), call.seq
         if call.verb == FINISH:
-            return self._finish(call.queue, call.seq, call.rule, call.holder), call.seq
+            return self._finish(call.queue, self._number(call), call.rule, call.holder), call.seq
+        if call.verb == MOVE:
+            moved = self._live(call.queue, self._number(call), call.rule, call.holder)
+            if moved is None or moved.place == PARKED:
+                return codes.NO_MESSAGE, call.seq
+            self._move(moved, call.due_us)
+            return codes.OK, call.seq
         if call.verb == EXTEND:
-            due_us = self._extend(call.queue, call.seq, call.delay_us, call.rule, call.holder)
+            due_us = self._extend(call.queue, self._number(call), call.delay_us, call.rule, call.holder)
             return codes.NO_MESSAGE if due_us is None else codes.OK, call.seq
-        return self._release(call.queue, call.seq, call.delay_us, call.failed, call.rule, call.holder), call.seq
+        number = self._number(call)
+        return self._release(call.queue, number, call.delay_us, call.failed, call.rule, call.holder), call.seq
+
+    def _move(self, message: Message, due_us: int) -> None:
+        """Another time from which it can be seen; if that is past, nobody has it any more."""
+        if message.place == LEASED and due_us > self.now_us:
+            message.until_us = due_us
+        elif message.place == LEASED and message.expires_us <= self.now_us:
+            self.end(message, "expired")
+        elif message.place == LEASED:
+            self._give_back(message, due_us)
+        else:
+            message.ready_us = due_us
+            self.lay(message)
+        self.settle()
+
+    def _empty(self, call: Call) -> tuple[int, int]:
+        if call.queue not in self.truth.queues:
+            return codes.NO_QUEUE, 0
+        gone = [message for message in self.truth.messages if message.queue == call.queue]
+        for message in gone:
+            self.end(message, "deleted")
+        if call.verb == REMOVE:
+            del self.truth.queues[call.queue]
+        return codes.OK, len(gone)

@@ -94,6 +94,7 @@ class Truth:
     next_queue_id: int = 1
     queues: dict[bytes, Queue] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
+    marks: dict[bytes, int] = field(default_factory=dict)  # of each list, the last row that was published
 
 
 def view_of(message: Message) -> dict[str, Any]:

@@ -9,19 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.codecs.ids import Ids, high, low
+from penstock.codecs.rsmq_ids import RsmqIds
+from penstock.dialects.rsmq import NUMBER as RSMQ
 from penstock.dialects.table import DIALECTS
 from penstock.engine.rules import PolicyBook
 from penstock.model import codes
+from penstock.model.contract import FIND, Call
 from penstock.model.options import ANY_LIVE, LEASED_ONLY, Publishing, Reserving, Taking
-from penstock.model.views import COUNTS, QueueView
+from penstock.model.views import COUNTS, MessageView, QueueView
 from penstock.server.context import dialect_options
 from tests.broker.client import Client
 from tests.broker.desks import Desk, MakeDesk
+from tests.dialects import redis_model as redis
 from tests.dialects.fuzz_pinpriq import READY, answers, pop, push, subscribe
 from tests.dialects.runner import SECRET, Connection, FakeContext, configured
 from tests.dialects.websocket_model import OPENING, WELCOME, frames, is_text, text
 
 QUEUE = b"default"
+ZSET, HASH = b"rsmq:default", b"rsmq:default:Q"
 MILLISECOND_US = 1_000
 
 
@@ -56,6 +61,7 @@ class World:
         self.desk: Desk = make_desk(PolicyBook())
         self.ids = Ids(SECRET)
         self.looker = Client(self.desk)
+        self.sent = 0  # messages whose ids a client chose
 
     def session(self, dialect: str) -> Connection:
         row = next(row for row in DIALECTS if row.name == dialect)
@@ -312,6 +318,72 @@ class PopDoor(GloveboxDoor):
         return [Given(body.encode() if isinstance(body, str) else bytes(body)) for body in bodies]
 
 
+class RsmqDoor(SocketDoor):
+    """As an RSMQ client does it: look up, then send or receive; ids of its own."""
+
+    name = "rsmq"
+    wishes = frozenset({"delay_ms"})
+    can = frozenset({"reserve", "finish"})
+
+    def _multi(self, *commands: bytes) -> list[Any]:
+        *queued, answer = redis.answers(self.ask(redis.multi(*commands)))
+        assert queued == ["OK", *["QUEUED"] * len(commands)]
+        assert isinstance(answer, list)
+        return answer
+
+    def _lookup(self) -> tuple[int, int, int]:
+        """Visibility, delay and time in milliseconds. The queue is made if it is not there."""
+        self._multi(redis.command(b"HSETNX", HASH, b"vt", 30), redis.command(b"HSETNX", HASH, b"delay", 0))
+        fields, (seconds, us) = self._multi(redis.command(b"HMGET", HASH, b"vt", b"delay"), redis.command(b"TIME"))
+        vt, delay = (int(field) * 1_000 for field in fields)
+        return vt, delay, int(seconds) * 1_000 + int(us) // 1_000
+
+    def publish(self, body: bytes, wish: Wish = PLAIN) -> None:
+        _, delay_ms, now_ms = self._lookup()
+        self.world.sent += 1
+        name = b"gqll7vatq8%022d" % self.world.sent
+        answer = self._multi(
+            redis.command(b"ZADD", ZSET, now_ms + (wish.delay_ms or delay_ms), name),
+            redis.command(b"HSET", HASH, name, body),
+            redis.command(b"HINCRBY", HASH, b"totalsent", 1),
+        )
+        assert answer[:2] == [1, 1]
+
+    def get(self) -> Given | None:
+        vt_ms, _, now_ms = self._lookup()
+        return self._given(redis.command(b"EVALSHA", redis.RECEIVE, 3, ZSET, now_ms, now_ms + vt_ms))
+
+    def _given(self, asked: bytes) -> Given | None:
+        [answer] = redis.answers(self.ask(asked))
+        return Given(answer[1], self._view(answer[0]).seq) if answer else None
+
+    def _view(self, name: bytes = b"", seq: int = 0) -> MessageView:
+        """As whoever only looks sees it: gone or not, what it was."""
+        call = Call(FIND, QUEUE)
+        call.foreign_id, call.seq = name, seq or int(RsmqIds(self.world.ids).seq(name))
+        self.world.looker.ask(self.world.desk.broker.batch, [call], 0)
+        return call.seen if isinstance(call.seen, MessageView) else MessageView(0, QUEUE, 0, b"", None)
+
+    def finish(self, seq: int) -> bool:
+        view = self._view(seq=seq)
+        name = RsmqIds(self.world.ids).of(view.seq, view.published_us, view.origin, view.dialect == RSMQ)
+        fields = [name, name + b":rc", name + b":fr"]
+        removed, deleted = self._multi(redis.command(b"ZREM", ZSET, name), redis.command(b"HDEL", HASH, *fields))
+        assert deleted == 3 * removed
+        return bool(removed)
+
+
+class RsmqPopDoor(RsmqDoor):
+    name = "rsmq pop"
+    dialect = "rsmq"
+    can = frozenset({"take"})
+
+    def get(self) -> Given | None:
+        _, _, now_ms = self._lookup()
+        [answer] = redis.answers(self.ask(redis.command(b"EVALSHA", redis.POP, 2, ZSET, now_ms)))
+        return Given(answer[1]) if answer else None
+
+
 def b64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
@@ -376,6 +448,8 @@ DOORS: Sequence[type[Door]] = (
     EtzelDoor,
     GloveboxDoor,
     PopDoor,
+    RsmqDoor,
+    RsmqPopDoor,
     CallerDoor,
     TakerDoor,
 )

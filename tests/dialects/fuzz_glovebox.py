@@ -216,8 +216,10 @@ def random_draft(chance: Random) -> dict[str, object]:
     )
     odd: tuple[dict[str, object], ...] = ({}, {"body": "a", "body64": "YQ=="}, {"body64": "?"}, {"body": [1]})
     keys = some(chance, 0.1, key=("k", "", 1), key64=("/w==", "a"), dedup_id=("x", 1))
+    often = 0.95 if chance.random() < 0.08 else 0.0
+    marks = some(chance, often, mark=("m", "m", "n", ""), row=(1, 2, 3, 4, 5, 0, 1 << 61))
     numbers = some(chance, 0.2, delay=seconds(chance), ttl=seconds(chance), priority=PRIORITIES)
-    return {**chance.choice(bodies if chance.random() < 0.95 else odd), **keys, **numbers}
+    return {**chance.choice(bodies if chance.random() < 0.95 else odd), **keys, **marks, **numbers}
 
 
 def random_reserve(chance: Random) -> dict[str, object]:

@@ -68,6 +68,7 @@ class Model(WebSocketModel):
         self._published = 0
         self._held: dict[Place, Held] = {}
         self._queues: dict[str, Queue] = {}
+        self._marks: dict[str, int] = {}
 
     def state(self) -> object:
         queues = {name: queue.attempts for name, queue in self._queues.items()}
@@ -179,15 +180,23 @@ class Model(WebSocketModel):
 
     def _publish(self, asked: Asked) -> None:
         drafts = asked["messages"]
-        if drafts and not asked.get("create", True) and self._unknown(asked):
+        unknown = [draft for draft in drafts if not self._come_to(draft)]
+        if unknown and not asked.get("create", True) and self._unknown(asked):
             return
-        if any(self._twin(asked, draft) is None and is_out_of_range(draft) for draft in drafts):
+        if any(self._twin(asked, draft) is None and is_out_of_range(draft) for draft in unknown):
             self._error(asked, "BadRequest", "out of range")
             return
         shown = [self._publish_one(asked, draft) for draft in drafts]
         self.answers.append({"type": "published", "label": asked["label"], "messages": shown})
 
+    def _come_to(self, draft: Asked) -> int:
+        """Where its mark has come to, if that is beyond it."""
+        come = self._marks.get(draft.get("mark", ""), 0)
+        return come if 0 < draft.get("row", 0) <= come else 0
+
     def _publish_one(self, asked: Asked, draft: Asked) -> object:
+        if come := self._come_to(draft):
+            return {"already": come}
         queue = self._queues.setdefault(asked["queue"], Queue())
         place = self._twin(asked, draft)
         duplicate = place is not None
@@ -199,6 +208,8 @@ class Model(WebSocketModel):
             place = self._place(one)
             if draft.get("dedup_id"):
                 queue.known[draft["dedup_id"]] = place, self.now_us
+            if draft.get("mark"):
+                self._marks[draft["mark"]] = draft["row"]
             self._serve(one.queue)
         return {"shard": place[0], "sequence": place[1], "duplicate": duplicate}
 
@@ -358,6 +369,8 @@ def us(seconds: float) -> int:
 
 
 def is_out_of_range(draft: Asked) -> bool:
+    if "row" in draft and (not draft["mark"] or draft["row"] >= NEVER_US):
+        return True
     return us(draft.get("delay", 0)) > DELAY_MAX_US or us(draft.get("ttl", 0)) == NEVER_US
 
 

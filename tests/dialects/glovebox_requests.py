@@ -95,6 +95,8 @@ def are_drafts(value: object) -> bool:
 def is_draft(value: object) -> bool:
     if not isinstance(value, dict) or not all(check(value[name]) for name, check in DRAFT.items() if name in value):
         return False
+    if ("mark" in value) != ("row" in value):
+        return False
     return ("body" in value) != ("body64" in value) and not {"key", "key64"} <= set(value)
 
 
@@ -109,6 +111,8 @@ DRAFT: dict[str, Check] = {
     "key64": is_base64,
     "priority": PRIORITY,
     "dedup_id": is_string,
+    "mark": is_string,
+    "row": lambda value: type(value) is int and value >= 1,
 }
 
 # By type: the members that must be there, and those that may.

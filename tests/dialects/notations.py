@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-TOKEN = re.compile(r"<(id|shard|sequence|client):(\w+)>")
+TOKEN = re.compile(r"<(id|long|shard|sequence|client):(\w+)>")
 SPECIAL = re.compile(rf"{TOKEN.pattern}|<(.)\*(\d+)>|\\(x[0-9a-f]{{2}}|[nrt0s\\])")
 BYTES = re.compile(rf'"([^"]*)"|((?:[0-9a-f]{{2}})+)(?!\S)|{TOKEN.pattern}(?!\S)')
 
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "s": b" ", "\\": b"\\"}
 CLIENT = "client"
+LONG = "long"
+LONG_BYTES = 32
 EVENTS = {("C", "open"): "open", ("C", "eof"): "eof", ("C", "close"): "close", ("S", "close"): "closed"}
 
 # The first byte of a frame, by what is written for it; a message of several frames: the first, those between, the last.
@@ -39,8 +41,8 @@ class Token:
     binary: bool = False
 
     def subject(self) -> tuple[bool, str]:
-        """The message or the client it belongs to."""
-        return self.kind == CLIENT, self.name
+        """The message or the client it belongs to. A long id does not follow from another form of the same number."""
+        return self.kind == CLIENT, f"long {self.name}" if self.kind == LONG else self.name
 
 
 @dataclass(frozen=True)
@@ -238,4 +240,54 @@ def unframed(data: bytes) -> tuple[bytes, int]:
     return (data[begin:end], end) if data and len(data) >= end else (b"", 0)
 
 
-NOTATIONS: dict[str, type[Notation]] = {"lines": Lines, "bytes": Bytes, "frames": Frames}
+ANSWER = re.compile(r'"((?:[^"\\]|\\.)*)"|([][~>%*]+)|(\+\S+|-.*)|([:,]\S+)|(nil|null)|(\S)')
+HEADS = {"[": b"*", "~[": b"~", ">[": b">", "%[": b"%"}
+NOTHING = {"nil": b"$-1\r\n", "null": b"_\r\n"}
+
+
+class Commands(Notation):
+    """RESP: a command is its words, an answer is written as README.md says."""
+
+    def steps(self, side: str, connection: int, words: str, whole: bool) -> Spoken:
+        if words.startswith("raw "):
+            yield side, in_bytes(words[4:])
+        elif side == "S" and not words.startswith("!"):
+            yield "S", answer(words)
+        else:
+            yield from super().steps(side, connection, words, whole)
+
+    def said(self, words: str, whole: bool) -> Text:
+        found = [text(quoted or plain) for quoted, plain in re.findall(r'"([^"]*)"|(\S+)', words)]
+        parts = _joined([b"*%d\r\n" % len(found), *[part for word in found for part in bulk(word)]])
+        last = parts[-1]
+        assert isinstance(last, bytes)
+        return parts if whole else (*parts[:-1], last[:-1])
+
+
+def bulk(word: Words) -> Words:
+    length = sum(LONG_BYTES if isinstance(part, Token) else len(part) for part in word)
+    return b"$%d\r\n" % length, *word, b"\r\n"
+
+
+def answer(words: str) -> Text:
+    """Arrays are counted, so that only what is in them is written."""
+    opened: list[tuple[bytes, list[bytes | Token], int]] = [(b"", [], 0)]
+    for string, bracket, line, number, nothing, other in ANSWER.findall(words):
+        if other:
+            raise ValueError(f"this is no answer: {other!r}")
+        if bracket in HEADS:
+            opened.append((HEADS[bracket], [], 0))
+            continue
+        if bracket:
+            head, inside, count = opened.pop()
+            parts: Words = (b"%b%d\r\n" % (head, count // 2 if head == b"%" else count), *inside)
+        elif line or number:
+            parts = (*text(line or number), b"\r\n")
+        else:
+            parts = (NOTHING[nothing],) if nothing else bulk(text(string))
+        head, inside, count = opened.pop()
+        opened.append((head, [*inside, *parts], count + 1))
+    return _joined(opened[0][1])
+
+
+NOTATIONS: dict[str, type[Notation]] = {"lines": Lines, "bytes": Bytes, "frames": Frames, "commands": Commands}

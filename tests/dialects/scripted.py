@@ -41,6 +41,7 @@ class Scripted(Broker):
         self.cancelled: list[Session] = []
         self.waited: list[tuple[str, bytes]] = []  # subscribed, unsubscribed, credited
         self.welcomes = 1 << 30
+        self.calls: list[list[Call]] = []  # of its batches
 
     def meet(self, session: Session, token: int, number: int, durable: bool) -> None:
         session.client_id = number or 8
@@ -51,6 +52,7 @@ class Scripted(Broker):
         self.asked.append(Asked(session, int(token), "declare", (queue, policy.attempts), int(stage)))
 
     def batch(self, session: Session, token: int, calls: list[Call], stage: int) -> None:
+        self.calls.append(calls)
         told = [(call.verb, call.queue, call.seq, call.delay_us, call.rule, call.holder) for call in calls]
         self.asked.append(Asked(session, int(token), "batch", tuple(told), int(stage)))
 

@@ -11,7 +11,8 @@ from penstock.model.options import Publishing
 from penstock.model.policy import Policy
 from penstock.model.views import QueueView, StatsView
 from tests.broker.desks import EmbeddedDesk
-from tests.dialects.doors import DOORS, QUEUE, Door, Wish, World
+from tests.dialects.doors import DOORS, HASH, QUEUE, ZSET, Door, RsmqDoor, Wish, World
+from tests.dialects.redis_model import answers, command
 from tests.dialects.test_transcripts import BROKERS
 from tests.journal.simdisk import SimDisk
 
@@ -294,6 +295,26 @@ def test_everybody_counts_alike(world: World, teller: Kind) -> None:
     assert isinstance(total, StatsView)
     for name, count in counts.items():
         assert getattr(listed[0].counts, name) == getattr(total.counts, name) == count
+
+
+def test_the_attributes_of_rsmq_count_what_everybody_counts(world: World) -> None:
+    for giver in ALL:
+        giver(world).publish(b"plain", giver.fitting(key=giver.name.encode()))
+    for giver in wishing("delay_ms"):
+        giver(world).publish(b"delayed", Wish(delay_ms=1_000))
+    for giver in wishing("parked", "key"):
+        giver(world).publish(b"parked", Wish(parked=True, key=b"parked"))
+    for taker in (*able("take"), *able("reserve")):
+        assert taker(world).get() is not None
+    world.pass_ms(1)
+    counts = world.counts()
+    seconds, us = divmod(world.desk.now_us, 1_000_000)
+    asked = command(b"HMGET", HASH, b"totalsent", b"totalrecv") + command(b"ZCARD", ZSET)
+    asked += command(b"ZCOUNT", ZSET, seconds * 1_000 + us // 1_000, b"+inf")
+    totals, length, hidden = answers(RsmqDoor(world).ask(asked))
+    assert totals == [b"%d" % counts["published"], b"%d" % counts["delivered"]]
+    assert length == world.live()
+    assert hidden == counts["delayed"] + counts["parked"] + counts["leased"]
 
 
 # -- after a restart

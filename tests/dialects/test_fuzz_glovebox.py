@@ -112,7 +112,7 @@ class Hasty(GloveboxRig):
 @pytest.mark.parametrize("planted", [Ageless, Silent, Chatty, Deaf, Generous, Hasty])
 def test_a_planted_bug_is_found(planted: type[GloveboxRig]) -> None:
     with pytest.raises(AssertionError):
-        fuzz(replace(FUZZER, rig=planted), count=4_000, seed=1)
+        fuzz(replace(FUZZER, rig=planted), count=8_000, seed=1)
 
 
 def test_the_model_hears_what_the_page_says() -> None:

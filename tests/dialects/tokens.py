@@ -22,6 +22,7 @@ class Kind(NamedTuple):
 DECIMAL = re.compile(rb"0|[1-9][0-9]*")
 KINDS = {
     "id": Kind(re.compile(rb"[0-9A-Za-z]{10}"), distinct=True),
+    "long": Kind(re.compile(rb"[0-9A-Za-z]{32}"), distinct=True),
     "shard": Kind(DECIMAL, 4),
     "sequence": Kind(DECIMAL, 8),
     "client": Kind(DECIMAL, 8, distinct=True),

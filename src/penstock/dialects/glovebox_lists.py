@@ -14,7 +14,7 @@ from penstock.dialects.glovebox_asking import EXTEND_ALL, FINISH_ALL, RELEASE_AL
 from penstock.dialects.glovebox_reading import Reading
 from penstock.model import contract
 from penstock.model.contract import Call
-from penstock.model.limits import PRIORITY_MAX, PRIORITY_MIN
+from penstock.model.limits import NEVER_US, PRIORITY_MAX, PRIORITY_MIN
 from penstock.model.message import Origin
 from penstock.model.options import Publishing
 
@@ -53,12 +53,24 @@ def _call(queue: bytes, draft: Draft, create: bool, reading: Reading) -> Call | 
     call.delay_us = reading.duration_us(draft.delay, -1)
     if body is None or body is _TWO or key is _TWO or priority < PRIORITY_MIN or priority > PRIORITY_MAX:
         return None
+    if isinstance(draft.mark, str) != isinstance(draft.row, int):
+        return None
     call.body = body
     call.options = Publishing(ttl_us=ttl_us, priority=priority, key=key, create=create)
-    if isinstance(draft.dedup_id, str):
-        call.options.origin = Origin()
-        call.options.origin.dedup_id = reading.text(draft.dedup_id)
+    call.options.origin = _origin(draft, reading)
     return call
+
+
+def _origin(draft: Draft, reading: Reading) -> Origin | None:
+    if not isinstance(draft.dedup_id, str) and not isinstance(draft.mark, str):
+        return None
+    origin = Origin()
+    if isinstance(draft.dedup_id, str):
+        origin.dedup_id = reading.text(draft.dedup_id)
+    if isinstance(draft.mark, str):
+        origin.mark = reading.text(draft.mark)
+        origin.row = min(reading.number(draft.row, 0), NEVER_US)
+    return origin
 
 
 def _bytes(text: object, data: object, reading: Reading) -> bytes | None:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 # Kinds of setting. Seconds reach the dialect as microseconds, under a name that says so.
 TEXT: Final = "text"
+ANY_TEXT: Final = "any text"  # the empty one too
 SECONDS: Final = "seconds"
 COUNT: Final = "count"
 FLAG: Final = "flag"

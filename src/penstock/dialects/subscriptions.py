@@ -18,6 +18,9 @@ class Subscriptions:
     def has(self, queue: bytes) -> bool:
         return queue in self._subscribers
 
+    def count(self, queue: bytes) -> int:
+        return self._subscribers.get(queue, 0)
+
     def keep(self, queue: bytes) -> bool:
         """Room for one more name. False: there is none."""
         needed: i64 = len(queue) + SUBSCRIPTION_OVERHEAD

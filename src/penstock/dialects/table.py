@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from penstock.dialects import deferred, etzel, glovebox, pinpriq
+from penstock.dialects import deferred, etzel, glovebox, pinpriq, rsmq
 from penstock.dialects.context import Context
 from penstock.dialects.settings import Setting
 from penstock.model.contract import Session
@@ -52,6 +52,7 @@ DIALECTS: Final = (
         glovebox.SETTINGS,
         no_policies,
     ),
+    Dialect("rsmq", int(rsmq.NUMBER), "tcp", 6_380, rsmq.RsmqSession, rsmq.DEFAULTS, rsmq.SETTINGS, no_policies),
 )
 
 # Numbers in the journal that are no wire dialect's: the server itself, and people through the admin API.

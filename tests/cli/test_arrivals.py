@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.cli.arrivals import Arrivals, batches, form_of
+from penstock.cli.arrivals import Arrivals, batches
+from penstock.cli.import_etzel import form_of, own_number
 from penstock.codecs.etzel import uid
 from penstock.codecs.etzel_store import Row
 from penstock.codecs.ids import Ids
@@ -23,7 +24,7 @@ ROW = Row(b"q", UID, 0, 0, 0, 0, b"body")
 
 def known(desk: Desk, *rows: Row) -> int:
     """How many of the rows the journal tells of."""
-    arrivals = Arrivals([row.uid for row in rows], IDS)
+    arrivals = Arrivals([row.uid for row in rows], lambda uid: own_number(IDS, uid))
     for fact in desk.facts():
         arrivals.learn(fact)
     fresh = list(arrivals.fresh(rows))

@@ -39,6 +39,7 @@ def test_what_came_with_a_publish_is_in_its_shape() -> None:
     message.origin = Origin()
     message.origin.dedup_id = b"\xff"
     message.origin.dead_of = 3
+    message.origin.mark, message.origin.row = b"list", 9
     message.origin.dead_from = b"a\xff"
     batch = FactBatch()
     batch.queue_changed(facts.DECLARED, 1, 3, b"orders", b"")
@@ -50,4 +51,6 @@ def test_what_came_with_a_publish_is_in_its_shape() -> None:
     shape = known.shape(found[1])
     assert (shape["queue"], shape["key"], shape["parked"], shape["dedup_id64"]) == ("orders", "", True, "/w==")
     assert (shape["message"], shape["message_number"], shape["dead_of"]) == (None, 7, "3")
-    assert details(shape) == "parked, key , dedup id base64:/w==, dead of 3, dropped from a%FF, body body"
+    assert (shape["mark"], shape["row"]) == ("list", 9)
+    words = "row 9, parked, key , dedup id base64:/w==, of list, dead of 3, dropped from a%FF, body body"
+    assert details(shape) == words

@@ -36,7 +36,7 @@ def bring(shell: Shell, file: Path, *words: str) -> dict[str, Any]:
     result = shell("import", "--format", "etzel", str(file), "--output", "json", *words)
     assert (result.exit_code, result.stderr) == (0, "")
     shape = json.loads(result.stdout)
-    assert_documented("import", shape)
+    assert_documented("import etzel", shape)
     return dict(shape)
 
 

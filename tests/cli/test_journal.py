@@ -36,7 +36,7 @@ def test_where_there_is_no_journal_it_says_so(away: Shell, command: str) -> None
 
 def test_info_lists_the_segments(away: Shell, written: Written) -> None:
     head, *lines = away.text("journal", "info").splitlines()
-    assert head.split() == ["segment", "state", "size", "facts", "first", "fact", "last", "fact", "from", "to"]
+    assert head.split() == ["file", "state", "size", "facts", "first", "fact", "last", "fact", "from", "to"]
     assert [line.split()[0] for line in lines] == [written.segment(number).name for number in (1, 2, 3)]
     assert "sealed" in lines[0]
     assert lines[0].endswith("2026-01-02T03:04:05.678Z  2026-01-02T03:04:07.678Z")

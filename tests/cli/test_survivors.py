@@ -191,15 +191,22 @@ def test_failures_are_lost_too() -> None:
     assert scene.survivors.lost == {"failures": 1}
 
 
+def test_what_it_was_a_row_of_is_lost_too() -> None:
+    scene = Scene()
+    scene.publish(origin=origin(mark=b"list", row=1))
+    assert only_row(scene).status == 0
+    assert scene.survivors.lost == {"mark": 1}
+
+
 def test_every_loss_has_a_test() -> None:
-    assert {*SAID, "failures", "endless lease"} == set(LOST)
+    assert {*SAID, "failures", "endless lease", "mark"} == set(LOST)
 
 
 def test_nothing_of_a_message_is_forgotten_in_the_table_of_losses() -> None:
     """What an origin may say is either in a row or counted."""
     kept = {"deliveries", "first_leased_us"}  # the row's status; no dialect shows the time without the count
     counted = {"dedup_id", "foreign_id", "trace", "principal", "notify", "poster", "label", "dead_of", "dead_from"}
-    assert set(fields(Origin)) == kept | counted
+    assert set(fields(Origin)) == kept | counted | {"mark", "row"}
 
 
 @given(

@@ -40,7 +40,7 @@ def status(data: str, output: str) -> int:
 
 def _found(data: str) -> dict[str, Any]:
     from penstock.cli.directory import journal_path
-    from penstock.history.files import OtherVersion
+    from penstock.history.saying import OtherVersion
     from penstock.history.survey import survey
 
     journal_path(data)

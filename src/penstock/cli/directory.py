@@ -33,6 +33,14 @@ class WatchedDisk(Disk):
             self._tell(len(self._seen), len(segment_numbers(self)))
         return data
 
+    def read_part(self, name: str, at: int, size: int) -> bytes:
+        data = self._disk.read_part(name, at, size)
+        self.bytes_read += len(data)
+        return data
+
+    def size(self, name: str) -> int:
+        return self._disk.size(name)
+
 
 def journal_path(data: str) -> str:
     """Raises Failure where there is no journal."""

@@ -24,7 +24,9 @@ def shapes(data: str, first: int, message: str | None, limit: int | None) -> Ite
     """Raises Failure where damage is reached; what stood before it has been given by then."""
     ids = ids_of(data)
     wanted = None if message is None else _number(data, message)
-    return _until_damage(islice(_chosen(journal_disk(data), FactShapes(ids), first, wanted), limit))
+    disk = journal_disk(data)
+    known = FactShapes(ids, check.queue_names(disk))
+    return _until_damage(islice(_chosen(disk, known, first, wanted), limit))
 
 
 def _until_damage(found: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,7 @@ def export(file: str, file_format: str, queues: tuple[bytes, ...], force: bool, 
     if not force:
         etzel_file.refuse_to_overwrite(file)
     survivors = Survivors(known_ids(data))
-    read_journal(data, survivors.learn)
+    read_journal(data, survivors.restore, survivors.learn)
     survivors.choose(queues, time.time_ns() // 1_000)
     with progress("writing") as tell:
         etzel_file.write(file, _told(survivors, tell), force)

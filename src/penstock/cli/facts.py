@@ -1,6 +1,6 @@
 """Facts as people and programs read them: the admin API's shape, more of it for a dump, and one line of details.
 
-The names of queues are learnt on the way, so a dump is given every fact from the first on.
+The names of queues are learnt on the way, so a dump is given every fact there is.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _OF_QUEUE: Final = (facts.DECLARED, facts.SET, facts.REMOVED, facts.PAUSED, fact
 class FactShapes:
     """Facts of a whole journal as JSON. Without `ids`, messages have only their numbers."""
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None, queues: Mapping[int, bytes] | None = None) -> None:
+        """`queues`: names of those that were declared before the first fact."""
         self._ids = ids
-        self._queues: dict[int, bytes] = {}
+        self._queues: dict[int, bytes] = dict(queues or {})
 
     def shape(self, fact: Fact) -> dict[str, Any]:
         if fact.kind in _OF_SERVER:
@@ -68,7 +69,7 @@ class FactShapes:
     def _origin(self, origin: Origin | None) -> dict[str, Any]:
         if origin is None:
             return {}
-        texts = {field: getattr(origin, field) for field in ("dedup_id", "foreign_id", "trace", "principal")}
+        texts = {field: getattr(origin, field) for field in ("dedup_id", "foreign_id", "trace", "principal", "mark")}
         found: dict[str, Any] = {}
         for field, value in texts.items():
             found |= bytes_fields(field, value) if value else {}
@@ -78,6 +79,8 @@ class FactShapes:
             found["dead_from"] = names.show(origin.dead_from)
         if origin.deliveries:
             found |= {"deliveries": origin.deliveries, "first_leased_us": origin.first_leased_us or None}
+        if origin.row:
+            found["row"] = origin.row
         return found
 
     def _id(self, seq: int) -> str | None:
@@ -102,13 +105,14 @@ _DISTANCES: Final = {
     "due_us": "due after",
     "expires_us": "expires after",
 }
-_PLAIN: Final = {"priority": "priority", "deliveries": "delivery", "holder": "holder"}
+_PLAIN: Final = {"priority": "priority", "deliveries": "delivery", "holder": "holder", "row": "row"}
 _MARKS: Final = {"parked": "parked", "failure": "counted as a failure"}
 _BYTES: Final = {
     "key": "key",
     "dedup_id": "dedup id",
     "foreign_id": "foreign id",
     "principal": "principal",
+    "mark": "of",
     "dead_of": "dead of",
     "dead_from": "dropped from",
     "body": "body",

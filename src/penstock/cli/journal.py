@@ -12,6 +12,7 @@ from penstock.cli.output import (
     JSON,
     Column,
     Styled,
+    counted,
     output_option,
     print_json,
     print_json_line,
@@ -24,6 +25,7 @@ from penstock.cli.program import Program
 from penstock.server import exits
 
 _SEGMENT: Final = ("number", "name", "state", "bytes", "facts", "first", "last", "first_at_us", "last_at_us")
+_SNAPSHOT: Final = ("number", "name", "state", "bytes", "messages", "queues", "last", "last_at_us")
 _DAMAGE: Final = ("file", "offset", "expected", "reason", "torn")
 _STATE_STYLES: Final = {"damaged": "red", "missing": "red", "torn": "yellow"}
 
@@ -40,19 +42,29 @@ def journal() -> None:
 @data_option
 @output_option
 def info(data: str, output: str) -> None:
-    """List the segments: how large, how many facts, from when to when."""
+    """List the snapshot and the segments: how large, how many facts, from when to when.
+
+    A snapshot holds what lived after its last fact; segments up to it need not be there any more.
+    """
     from penstock.cli.directory import journal_disk
     from penstock.journal import check
 
-    segments = [_plain(segment, _SEGMENT) for segment in check.info(journal_disk(data))]
+    disk = journal_disk(data)
+    snapshots = [_plain(snapshot, _SNAPSHOT) for snapshot in check.snapshots(disk)]
+    segments = [_plain(segment, _SEGMENT) for segment in check.info(disk)]
     if output == JSON:
-        print_json({"segments": [with_iso(segment, "first_at_us", "last_at_us") for segment in segments]})
+        print_json(
+            {
+                "snapshots": [with_iso(snapshot, "last_at_us") for snapshot in snapshots],
+                "segments": [with_iso(segment, "first_at_us", "last_at_us") for segment in segments],
+            }
+        )
     else:
-        print_table(_INFO_COLUMNS, map(_info_row, segments))
+        print_table(_INFO_COLUMNS, [*map(_snapshot_row, snapshots), *map(_info_row, segments)])
 
 
 _INFO_COLUMNS: Final = (
-    Column("segment"),
+    Column("file"),
     Column("state"),
     Column("size", right=True),
     Column("facts", right=True),
@@ -61,6 +73,20 @@ _INFO_COLUMNS: Final = (
     Column("from"),
     Column("to"),
 )
+
+
+def _snapshot_row(snapshot: dict[str, Any]) -> tuple[str | Styled, ...]:
+    state = f"{snapshot['state']}, {counted(snapshot['messages'], 'message')}"
+    return (
+        snapshot["name"],
+        Styled(state, _STATE_STYLES.get(snapshot["state"], "")),
+        size_cell(snapshot["bytes"]),
+        "-",
+        "-",
+        f"{snapshot['last']:,}",
+        "-",
+        time_cell(snapshot["last_at_us"]),
+    )
 
 
 def _info_row(segment: dict[str, Any]) -> tuple[str | Styled, ...]:
@@ -156,16 +182,15 @@ def repair(data: str, yes: bool, output: str) -> int:
     """
     from penstock.cli import mending
     from penstock.cli.directory import journal_disk
-    from penstock.journal.repair import repair as repair_journal
 
     disk = journal_disk(data)
     with mending.held(data):
-        plan = mending.planned(disk)
+        plan, repair_journal = mending.planned(disk)
         if output != JSON:
             mending.print_plan(plan)
         agreed = bool(plan.damages) and (yes or (output != JSON and confirmed("\nRepair the journal at this price?")))
         if agreed:
-            repair_journal(disk, plan)
+            repair_journal()
     if output == JSON:
         print_json({"repaired": agreed, **mending.plan_shape(plan)})
     elif plan.damages:

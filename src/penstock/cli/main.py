@@ -13,8 +13,10 @@ from penstock.cli.exporting import export
 from penstock.cli.importing import import_messages
 from penstock.cli.journal import journal
 from penstock.cli.messages import message
+from penstock.cli.pipeline import pipeline
 from penstock.cli.program import Program
 from penstock.cli.queues import queue
+from penstock.cli.rsmq import rsmq
 from penstock.cli.serve import serve
 
 
@@ -33,7 +35,7 @@ def main() -> None:
     """
 
 
-for command in (serve, config, queue, message, dead, journal, archive, export, import_messages, doctor):
+for command in (serve, config, queue, message, dead, journal, archive, pipeline, export, import_messages, rsmq, doctor):
     main.add_command(command)
 
 if __name__ == "__main__":

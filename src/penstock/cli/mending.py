@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import click
 
 from penstock.cli.output import Column, print_table, size_cell
 from penstock.cli.program import Damaged, InUse
+from penstock.history.rescue import Rescue
 from penstock.journal.disk import Disk
 from penstock.journal.lock import DirectoryLock, DirectoryLocked
-from penstock.journal.repair import Loss, RepairPlan, plan_repair
+from penstock.journal.repair import Loss, RepairPlan, plan_repair, repair
 from penstock.journal.segment import JournalDamaged
+from penstock.journal.snapshot import is_founded
 
 _DAMAGE: Final = ("file", "offset", "expected", "reason")
 _LOSS: Final = ("file", "offset", "bytes", "first", "last", "facts")
@@ -32,9 +36,14 @@ def held(data: str) -> Iterator[None]:
         lock.release()
 
 
-def planned(disk: Disk) -> RepairPlan:
+def planned(disk: Disk) -> tuple[RepairPlan, Callable[[], None]]:
+    """What it would cost, and what to call to pay it."""
     try:
-        return plan_repair(disk)
+        if not is_founded(disk):
+            rescue = Rescue(disk, os.getpid())
+            return rescue.plan, rescue.put_back
+        plan = plan_repair(disk)
+        return plan, partial(repair, disk, plan)
     except JournalDamaged as later:
         raise Damaged(f"this version cannot repair the journal: {later}") from None
 

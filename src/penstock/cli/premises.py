@@ -93,7 +93,7 @@ def check_space(data: str, segment_bytes: int) -> Check:
     found = f"{size_cell(free)} free"
     if free < 2 * segment_bytes:
         return Check("space", FAIL, found, f"The server needs at least {size_cell(2 * segment_bytes)} to start.")
-    return Check("space", *((WARN, found, "The journal only grows.") if free < SPACE_LOW else (OK, found)))
+    return Check("space", *((WARN, found, "A backlog may need it.") if free < SPACE_LOW else (OK, found)))
 
 
 def check_sync(data: str) -> Check:
@@ -169,10 +169,12 @@ def check_journal(data: str, now_us: int) -> Check:
     if not os.path.isdir(path):
         return Check("journal", OK, "none yet")
     segments = check.info(OsDisk(path))
-    bad = [segment.name for segment in segments if segment.state in ("damaged", "missing")]
+    snapshots = check.snapshots(OsDisk(path))
+    files: list[check.SegmentInfo | check.SnapshotInfo] = [*snapshots, *segments]
+    bad = [file.name for file in files if file.state in ("damaged", "missing")]
     if bad:
         return Check("journal", FAIL, f"damaged: {', '.join(bad)}", "`penstock journal verify` says where.")
-    last_us = max((segment.last_at_us for segment in segments), default=0)
+    last_us = max([file.last_at_us for file in files], default=0)
     facts = sum(segment.facts for segment in segments)
     found = f"{counted(len(segments), 'segment')}, {counted(facts, 'fact')}, the last at {time_cell(last_us)}"
     if last_us > now_us + 60 * 1_000_000:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from penstock.cli.facts import TIMES
 from penstock.cli.looking import MESSAGE_TIMES
-from penstock.cli.output import with_iso
+from penstock.cli.output import iso, with_iso
 from penstock.cli.surveying import QUEUE_TIMES
 
 _AT: Final = 1_767_323_045_678_901
@@ -165,6 +165,21 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "dead redrive": _SWEPT | {"targets": [{"queue": "orders", "messages": 142}]},
     "dead purge": _SWEPT | {"dry_run": True, "refused": []},
     "journal info": {
+        "snapshots": [
+            with_iso(
+                {
+                    "number": 3,
+                    "name": "00000000000000000003.snapshot",
+                    "state": "whole",
+                    "bytes": 52_104,
+                    "messages": 142,
+                    "queues": 2,
+                    "last": 1_207,
+                    "last_at_us": _AT,
+                },
+                "last_at_us",
+            )
+        ],
         "segments": [
             with_iso(
                 {
@@ -181,7 +196,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 "first_at_us",
                 "last_at_us",
             )
-        ]
+        ],
     },
     "journal verify": {"sound": False, "bytes": 1_208, "problems": [_DAMAGE | {"torn": False}]},
     "journal dump": {
@@ -214,6 +229,80 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         },
         "last_at_us",
     ),
+    "pipeline run": {
+        "batches": [
+            {
+                "batch": 12,
+                "run": "5f0c8e5b1c5d4c0e9d3f1f8f6f3f7a51",
+                "started": iso(_AT),
+                "started_us": _AT,
+                "seconds": 3.218,
+                "segments": 2,
+                "facts": 48_211,
+                "quarantined": 0,
+            }
+        ],
+    },
+    "pipeline sql": {"queue": "orders", "outcome": "dropped", "lives": 12},
+    "pipeline status": with_iso(
+        {
+            "archive": "penstock-data/archive",
+            "archived_segments": 212,
+            "lake": "penstock-data/lake",
+            "batch": 12,
+            "last_fact": 9_120_331,
+            "last_at_us": _AT,
+            "facts": 9_120_331,
+            "quarantined": 0,
+            "missing": [{"first": 401, "last": 900}],
+            "behind_segments": 1,
+            "behind_facts": 1_204,
+            "parts": [{"table": "lives", "parts": 3}],
+            "last_run": {"batch": 12, "seconds": 3.218, "facts": 48_211},
+        },
+        "last_at_us",
+    ),
+    "pipeline report": {
+        "file": "report.html",
+        "bytes": 104_322,
+        "from_us": 1_767_312_000_000_000,
+        "to_us": 1_767_398_400_000_000,
+        "queues": 6,
+        "published": 5_981,
+        "delivered": 6_254,
+        "finished": 5_940,
+        "retried": 289,
+        "dropped": 24,
+        "expired": 0,
+        "deleted": 0,
+        "stuck": 1,
+    },
+    "pipeline replay": {
+        "replay": "9c1b0f6a2d3e",
+        "where": "queue = 'orders' and outcome = 'dropped'",
+        "to": "orders",
+        "dry_run": False,
+        **with_iso({"planned_us": _AT}, "planned_us"),
+        "messages": 142,
+        "bytes": 38_912,
+        "published": 142,
+        "before": 0,
+        "without_body": [{"queue": "orders", "messages": 3, "before_archive": False}],
+        "sample": [
+            with_iso(
+                {
+                    "message_seq": 4_294_967_297,
+                    "queue": "orders",
+                    "outcome": "dropped",
+                    "published_at_us": _AT,
+                    "priority": 0,
+                    "key": "k",
+                    "body": "hello",
+                },
+                "published_at_us",
+            )
+        ],
+    },
     "export": {
         "format": "etzel",
         "file": "orders.etzel",
@@ -223,7 +312,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "queues": [{"queue": "orders", "messages": 142}],
         "lost": [{"what": "priority", "messages": 12}],
     },
-    "import": {
+    "import etzel": {
         "format": "etzel",
         "file": "orders.etzel",
         "dry_run": False,
@@ -231,6 +320,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "bytes": 27_400,
         "known": 42,
         "queues": [{"queue": "orders", "messages": 100}],
+    },
+    "import rsmq": {
+        "format": "rsmq",
+        "place": "localhost:6379",
+        "dry_run": False,
+        "messages": 100,
+        "bytes": 27_400,
+        "known": 42,
+        "gone": 0,
+        "queues": [{"queue": "orders", "messages": 100, "created": True}],
     },
     "doctor": {
         "failed": 0,

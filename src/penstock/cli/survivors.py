@@ -18,6 +18,7 @@ from penstock.codecs.ids import Ids
 from penstock.engine.queue import Queue
 from penstock.engine.replay import Silence, apply
 from penstock.engine.rules import PolicyBook
+from penstock.engine.snapshots import restore
 from penstock.engine.state import State
 from penstock.model import codes
 from penstock.model.limits import NEVER_US, SECOND_US
@@ -35,6 +36,7 @@ LOST: Final[dict[str, Callable[[Message, Origin], bool]]] = {
     "endless lease": lambda message, origin: message.place == LEASED and message.until_us >= NEVER_US,
     "dead letter": lambda message, origin: origin.dead_of != 0,
     "dedup id": lambda message, origin: origin.dedup_id != b"",
+    "mark": lambda message, origin: origin.mark != b"",
     "foreign id": lambda message, origin: origin.foreign_id != b"",
     "trace": lambda message, origin: origin.trace != b"",
     "principal": lambda message, origin: origin.principal != b"",
@@ -43,7 +45,7 @@ LOST: Final[dict[str, Callable[[Message, Origin], bool]]] = {
 
 
 class Survivors:
-    """To be told every fact, then which queues are meant; `rows` counts what it gives."""
+    """To be told a snapshot and every fact after it, then which queues are meant; `rows` counts what it gives."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
@@ -54,6 +56,9 @@ class Survivors:
         self.bytes = 0
         self.lost: Counter[str] = Counter()
         self.by_queue: Counter[bytes] = Counter()
+
+    def restore(self, kind: int, rows: int, payload: bytes) -> None:
+        restore(self._state, kind, rows, payload)
 
     def learn(self, fact: Fact) -> None:
         apply(self._state, fact)

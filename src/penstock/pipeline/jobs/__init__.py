@@ -1,0 +1,1 @@
+"""What runs on Spark and touches files: reading, writing, in which order. The transformations are one level up."""

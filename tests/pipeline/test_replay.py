@@ -1,0 +1,103 @@
+"""What a replay is about: lives that a condition chooses, with their bodies, kept in the order of their numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.pipeline.jobs.replay import BadCondition, Choice
+from penstock.pipeline.plan import Bodiless, Chosen, Plan
+from tests.pipeline.histories import History, cut, write_archive
+from tests.pipeline.house import House
+
+BINARY = bytes(range(256))
+
+
+def a_history() -> History:
+    """Three that were dropped, one that was finished, and one without a body in the archive."""
+    history = History()
+    orders, mails, dead = (history.declare(name) for name in ("orders", "mails", "orders.dead"))
+    for body in (b"first", b"", BINARY):
+        message = history.publish(orders, body, key=b"\xff", priority=len(body) % 7)
+        history.lease(message)
+        history.drop(message, dead)
+    history.lease(done := history.publish(orders, b"done"))
+    history.finish(done)
+    lacking = history.publish(mails, b"secret")
+    history.facts[-1]["body"] = None
+    history.lease(lacking)
+    history.drop(lacking, dead)
+    return history
+
+
+@pytest.fixture(scope="module")
+def house(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> House:
+    house = House(spark, tmp_path_factory.mktemp("replay"))
+    facts = a_history().facts
+    write_archive(house.archive, cut(facts, 6))
+    house.run()
+    return house
+
+
+def choice(house: House, where: str) -> Choice:
+    found = Choice(house.spark, house.archive, house.lake, where)
+    found.open()
+    return found
+
+
+def test_a_condition_chooses_lives_and_their_bodies_come_along(house: House) -> None:
+    found = choice(house, "queue = 'orders' and outcome = 'dropped'")
+    assert found.count() == Chosen(3, 5 + 256, [])
+    assert [(row.body, row.key, row.priority) for row in found.first(5)] == [
+        (b"first", b"\xff", 5),
+        (b"", b"\xff", 0),
+        (BINARY, b"\xff", 256 % 7),
+    ]
+    assert [row.body for row in found.first(2)] == [b"first", b""]
+
+
+def test_a_condition_may_speak_of_body_and_key(house: House) -> None:
+    assert choice(house, "body = 'done'").count() == Chosen(1, 4, [])
+    assert choice(house, "key = X'FF' and length(body) = 256").count() == Chosen(1, 256, [])
+
+
+def test_what_has_no_body_in_the_archive_is_counted_by_queue(house: House) -> None:
+    found = choice(house, "outcome = 'dropped' and queue in ('orders', 'mails')")
+    assert found.count() == Chosen(3, 5 + 256, [Bodiless("mails", 1, before=False)])
+    assert len(found.first(9)) == 3
+
+
+def test_what_was_published_before_the_archive_begins_is_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+    house = House(spark, tmp_path)
+    history = History()
+    queue = history.declare("orders")
+    message = history.publish(queue, b"early")
+    begun = len(history.facts)
+    history.lease(message)
+    history.drop(message)
+    write_archive(house.archive, [history.facts[begun:]])
+    house.run()
+    found = choice(house, "outcome = 'dropped'").count()
+    assert (found.messages, [(one.messages, one.before) for one in found.bodiless]) == (0, [(1, True)])
+
+
+@pytest.mark.parametrize("where", ["no_such_column = 1", "queue =", "select 1", "queue"])
+def test_what_is_no_condition_is_refused(house: House, where: str) -> None:
+    with pytest.raises(BadCondition):
+        choice(house, where)
+
+
+def test_what_was_chosen_is_kept_in_the_order_of_numbers_whatever_comes_later(house: House) -> None:
+    found = choice(house, "outcome = 'dropped'")
+    plan = Plan(house.lake, "kept")
+    found.keep(plan, "kept", "orders", found.count())
+    numbers = [row.message_seq for row in plan.rows()]
+    assert len(numbers) == 3
+    assert numbers == sorted(numbers)
+    assert plan.first(3) == found.first(3)
+    said = plan.said()
+    assert said is not None
+    assert (said.where, said.to, said.chosen.lacking()) == ("outcome = 'dropped'", "orders", 1)
+    assert [path.name for path in plan.path.parent.iterdir()] == ["kept.parquet"]

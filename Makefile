@@ -11,6 +11,7 @@ CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects \
           $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
 COMPILED := $(OUT)/.ready
 NODE   := $(CURDIR)/build/node
+STOCK  := $(addprefix $(CURDIR)/build/,rsmqctl-venv pyrsmq-venv)
 SOURCES := $(shell find src -name '*.py')
 SUDO   := $(if $(filter-out 0,$(shell id -u)),sudo -n)
 PEERS  := beanstalkd redis-server nats-server rabbitmq-server
@@ -19,7 +20,7 @@ export PATH := $(PATH):/usr/sbin
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup compile serve demo test check format bench torture docs node lock clean apt
+.PHONY: help setup compile serve demo test check format bench torture docs node stock lock clean apt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +32,13 @@ compile: $(COMPILED) ## compile the hot rooms into build/compiled, where there i
 serve: compile ## run the server, compiled, on ./penstock-data
 	PYTHONPATH=$(OUT) $(BIN)/penstock serve --data penstock-data $(ARGS)
 
-demo: setup ## tell the whole story, narrated step by step
+demo: setup node ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check compile node need-beanstalkd need-redis-server ## check, the core compiled, then every test (ARGS="-k journal" picks some)
+test: check compile node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the core compiled, then every test (ARGS="-k journal" picks some)
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS)
-	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/pipeline $(ARGS)
+	$(BIN)/pytest tests/pipeline $(ARGS) || [ $$? = 5 ] # one process, so that all of them share one Spark session
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check
@@ -55,6 +57,8 @@ torture: compile ## crash, fault and fuzz campaigns, compiled
 	PYTHONPATH=$(OUT) $(BIN)/python -m torture $(ARGS)
 
 node: $(NODE)/.ready ## put what the tests in JavaScript need into build/node
+
+stock: $(addsuffix /.ready,$(STOCK)) ## put RSMQ's programs in Python, each with its own versions, into build
 
 docs: setup ## write the pages that are made from tables in the code
 	$(BIN)/python -m docs
@@ -82,7 +86,13 @@ $(COMPILED): $(SOURCES) setup.py $(READY)
 $(NODE)/.ready: tests/interop/package.json tests/interop/package-lock.json tests/interop/node.lock $(READY)
 	@command -v npm >/dev/null || $(BIN)/pip install --quiet --require-hashes --requirement tests/interop/node.lock
 	@mkdir -p $(NODE) && cp tests/interop/package.json tests/interop/package-lock.json $(NODE)
-	cd $(NODE) && PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --silent --no-audit --no-fund
+	cd $(NODE) && PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --silent --omit=optional --no-audit --no-fund
+	@touch $@
+
+# They have our script's name, or a package `tests`: not beside ours.
+$(CURDIR)/build/%-venv/.ready: tests/interop/%.lock $(READY)
+	@rm -rf $(@D) && $(BIN)/python -m venv --without-pip $(@D)
+	$(BIN)/pip --python $(@D)/bin/python install --quiet --require-hashes --requirement $<
 	@touch $@
 
 # Debian keeps ensurepip in a package of its own; the system's pip can fill the gap.
@@ -97,6 +107,9 @@ $(BIN)/pip:
 # A command that comes in a Debian package of its own name.
 need-%:
 	@command -v $* >/dev/null || $(MAKE) apt PACKAGE=$*
+
+need-redis-cli:
+	@command -v redis-cli >/dev/null || $(MAKE) apt PACKAGE=redis-tools
 
 # What a package has started is stopped: servers are wanted here as programs.
 apt:

@@ -1,4 +1,6 @@
-"""`python -m bench`: speed against the peers, and what a backlog costs; all in one run, interleaved and shuffled.
+"""`python -m bench`: speed against the peers, what a backlog and the archive cost, and the pipeline against DuckDB.
+
+All is measured in one run, interleaved and shuffled.
 
 It ends with 1 when a floor is missed.
 """
@@ -13,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import backlog, burden, compiled, machine, speed, tables
+from bench import archiving, backlog, burden, compiled, machine, pipeline, speed, tables
 from bench.rabbit import NODE
 from bench.rounds import Bench, Results, one_round
 from bench.rows import Row, rows
@@ -21,23 +23,26 @@ from bench.tables import Table
 
 QUICK_S = 0.1
 QUICK_MESSAGES = 2_000
+QUICK_FACTS = 10_000
+TABLES = ("speed", "backlog", "archiving", "pipeline")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("tables", nargs="*", help="speed, backlog; both, or speed alone where rows or peers are named")
+    parser.add_argument("tables", nargs="*", help=f"{', '.join(TABLES)}; all, or speed where rows or peers are named")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of every row; the median is told (5)")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement (1)")
     parser.add_argument("--rows", default="", help="rows whose name holds one of these texts: 'write,4 x 100'")
     parser.add_argument("--peers", default="", help="rows whose title holds one of these texts: 'beanstalkd,RSMQ'")
     parser.add_argument("--messages", type=int, default=1_000_000, help="size of the backlog (1,000,000)")
+    parser.add_argument("--facts", type=int, default=10_000_000, help="size of the pipeline's archive (10,000,000)")
     parser.add_argument("--quick", action="store_true", help="one short round, a small backlog: does it run at all")
     parser.add_argument("--report", action="store_true", help="end with 0 even when a floor is missed")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables into the page too")
     asked = parser.parse_args(words)
-    asked.tables = asked.tables or (["speed"] if asked.rows or asked.peers else ["speed", "backlog"])
+    asked.tables = asked.tables or (["speed"] if asked.rows or asked.peers else [*TABLES])
     if asked.quick:
-        asked.rounds, asked.seconds, asked.messages = 1, QUICK_S, QUICK_MESSAGES
+        asked.rounds, asked.seconds, asked.messages, asked.facts = 1, QUICK_S, QUICK_MESSAGES, QUICK_FACTS
     return asked
 
 
@@ -102,6 +107,10 @@ def measure(bench: Bench, asked: argparse.Namespace, table: list[Row], about: st
         made.append(run_speed(bench, table, asked.rounds))
     if "backlog" in asked.tables:
         made += [(one, "") for one in run_backlog(bench, asked.messages, asked.rounds)]
+    if "archiving" in asked.tables:
+        made.append((archiving.measure(bench, asked.rounds), ""))
+    if "pipeline" in asked.tables:
+        made += [(one, "") for one in pipeline.measure(bench.directory, asked.facts, asked.rounds, progress)]
     for one, remark in made:
         print(f"\n{one.plain()}\n{remark}".rstrip())
         if asked.markdown is not None:

@@ -141,8 +141,9 @@ def again(server: Server, end: Callable[[], None]) -> tuple[Server, float]:
     return Server(server.data, *FLAGS, listen=LISTEN), time.monotonic() - begun
 
 
-def resident_mb(pid: int) -> float:
+def resident_mb(pid: int, field: str = "VmRSS") -> float:
+    """Now; `VmHWM`: at its highest."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024 / 1e6
     raise RuntimeError(f"no such process: {pid}")

@@ -119,6 +119,14 @@ ECHO_CONFIRMS: Final = ("ready", "write")
 BARE_LIMITS: Final[Limits] = ((0, 1), (0, 1.7), (0, 7))
 
 
+# RSMQ's own commands, said to penstock and to the Redis that it takes the place of.
+FACADE_LIMITS: Final[Limits] = ((0, 1), (1.0, 1.3), (1.0, 1.3))
+
+
+def facade(rsmq: System) -> System:
+    return System("rsmq", rsmq.durability, "rsmq facade", servers.penstock(rsmq.durability, "rsmq"))
+
+
 def bare(rsmq: System) -> System:
     return replace(rsmq, name=rsmq.name.replace("RSMQ", "RSMQ without lookups"), tongue="rsmq bare")
 
@@ -134,6 +142,8 @@ def rows() -> Iterator[Row]:
         yield from against(deferred[peer.durability], peer, limits)
         if peer.tongue == "rsmq":
             yield from against(deferred[peer.durability], bare(peer), BARE_LIMITS)
+        if peer.tongue == "rsmq" and peer.durability == "write":
+            yield from against(facade(peer), peer, FACADE_LIMITS)
     for confirm in CONFIRMS:
         yield from against(through("pinpriq", confirm), deferred[confirm], AT_LEAST, "messages")
     for confirm in ECHO_CONFIRMS:

@@ -1,4 +1,4 @@
-"""`make demo`: orders in four languages are published, worked on, retried, poisoned and redriven, over a kill -9.
+"""`make demo`: orders in five languages are published, worked on over a kill -9, poisoned, found by Spark and replayed.
 
 It ends with 0 only if every number adds up.
 """

@@ -19,15 +19,14 @@ STATES: Final = {
     "finished": "finished",
     "dropped": "dropped",
 }
-ADMIN: Final = "admin"  # by whom a dead letter is published anew
 
 
 @dataclass
 class Life:
-    """One message of an order; an order that was repeated, or redriven, has several."""
+    """One message of an order; an order that was repeated, or replayed, has several."""
 
     order: Order
-    dialect: str
+    replayed: bool
     state: str = ""
     handed_out: int = 0
     failures: int = 0
@@ -38,10 +37,6 @@ class Life:
         self.handed_out += fact["kind"] == "leased"
         self.failures += fact["failure"]
         self.given_back += fact["kind"] == "released" and not fact["failure"]
-
-    @property
-    def redriven(self) -> bool:
-        return self.dialect == ADMIN
 
 
 class Accounts:
@@ -55,7 +50,7 @@ class Accounts:
 
     def _life(self, fact: dict[str, Any]) -> Life:
         if fact["kind"] == "published":
-            self._lives[fact["message"]] = Life(order_of(fact["body"]), fact["dialect"])
+            self._lives[fact["message"]] = Life(order_of(fact["body"]), "mark" in fact)
         return self._lives[fact["message"]]
 
     @property
@@ -70,8 +65,8 @@ class Accounts:
         return next(id for id, life in self._lives.items() if life.order == order)
 
     def messages(self, order: Order) -> int:
-        """How often it was published, redriving apart."""
-        return sum(life.order == order and not life.redriven for life in self.lives)
+        """How often it was published, replays apart."""
+        return sum(life.order == order and not life.replayed for life in self.lives)
 
     def by_voice(self) -> dict[str, Counter[str]]:
         """States and sums of each voice, and of all together."""
@@ -80,7 +75,7 @@ class Accounts:
             for row in (rows[life.order.voice], rows[ALL]):
                 row[life.state] += 1
                 row["messages"] += 1
-                row["redriven"] += life.redriven
+                row["replayed"] += life.replayed
                 row["handed out"] += life.handed_out
                 row["failures"] += life.failures
                 row["given back"] += life.given_back

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import Final
 
 from demo import orders, sums
 from demo.actors.sleeper import Sleeper
-from demo.orders import DEAD, DELAY_S, RECEIPTS, VOICES
+from demo.orders import DEAD, DELAY_S, ORDERS, RECEIPTS, VOICES
 from demo.stage import Stage
 
 ACCEPTED: Final = ["ready", "write", "sync"]
@@ -16,11 +17,19 @@ LIFE: Final = re.compile(r"ready write sync( assign retry)* assign (finish|drop)
 STATES: Final = ("messages", "waiting", "leased", "finished", "dropped")
 SENT: Final = orders.all_orders()
 FIRST: Final = [order for order in SENT if order in orders.before(order.voice)]
+WAITING: Final = ("delayed", "ready", "parked", "leased")
+DROPPED: Final = f"queue = '{ORDERS}' and outcome = 'dropped'"
+BY_DIALECT: Final = f"""
+select dialect, count(*) as messages, sum(deliveries) as handed_out, sum(failures) as failures,
+       round(avg(work_us) / 1e3, 1) as work_ms
+from silver.lives where {DROPPED} group by dialect order by dialect
+"""
+THEN: Final = f"select queue, published, {', '.join(WAITING)}, finished from asof.queues where queue = '{ORDERS}'"
 POISONED: Final = [order for order in SENT if order.kind == "poison"]
 
 
 async def open_the_doors(stage: Stage) -> None:
-    stage.story.step("A server on a fresh directory, with four listeners. An answer means: it survives a power cut.")
+    stage.story.step("A server on a fresh directory, with five listeners. An answer means: it survives a power cut.")
     await stage.premises.start()
     listeners = [(name, f"127.0.0.1:{port}") for name, port in stage.premises.ports.items()]
     stage.story.table(("listener", "address"), listeners)
@@ -28,7 +37,7 @@ async def open_the_doors(stage: Stage) -> None:
 
 async def publish_first(stage: Stage) -> None:
     story = stage.story
-    story.step(f"Five producers put {len(FIRST)} orders into one queue, each in its own way. Nobody works on them yet.")
+    story.step(f"Six producers put {len(FIRST)} orders into one queue, each in its own way. Nobody works on them yet.")
     for producer in stage.producers:
         await producer.connect()
     await asyncio.gather(*(producer.produce(orders.before(producer.voice)) for producer in stage.producers))
@@ -38,6 +47,8 @@ async def publish_first(stage: Stage) -> None:
     story.check(f"all {len(FIRST)} are told as safe", sorted(stage.told) == sorted(FIRST))
     notices = stage.poster.notices.values()
     story.check(f"of each, glovebox was told {', '.join(ACCEPTED)}", all(told == ACCEPTED for told in notices))
+    story.say("rsmq is npm's own client, unmodified; there is no Redis on this stage")
+    stage.remember()
 
 
 async def go_to_sleep(stage: Stage) -> None:
@@ -105,21 +116,62 @@ async def look_at_the_dead_letters(stage: Stage) -> None:
     story.check("each has its dead letter", stage.premises.count(DEAD, "ready") == len(dropped))
 
 
-async def redrive(stage: Stage) -> None:
-    story, sleeper = stage.story, stage.sleeper
-    story.step("The worker is stopped, a mended one begins, and the dead letters go back to where they came from.")
+async def ask_the_tables(stage: Stage) -> None:
+    story, data = stage.story, stage.premises.data
+    story.step("Every fact has flowed on into the archive. Spark makes tables of it, and finds the dropped orders.")
+    await story.wait("all that has happened is archived", stage.premises.all_archived)
+    await story.command(data, "pipeline", "run")
+    found = await story.command(data, "pipeline", "sql", "--output", "json", " ".join(BY_DIALECT.split()))
+    rows = [json.loads(line) for line in found.splitlines()]
+    story.check("they are as many as the poisoned", sum(row["messages"] for row in rows) == len(POISONED))
+
+
+async def look_back(stage: Stage) -> None:
+    story = stage.story
+    story.step("And what did the queue hold before anybody worked? The tables know it of every moment.")
+    moment, counts = stage.moment
+    story.say(f"the server said then: {counts['published']} published, {sum(counts[p] for p in WAITING)} waiting")
+    told = await story.command(stage.premises.data, "pipeline", "sql", "--at", moment, "--output", "json", THEN)
+    then = json.loads(told)
+    same = sum(then[place] for place in WAITING) == sum(counts[place] for place in WAITING)
+    story.check("the tables say the same", then["published"] == counts["published"] and same)
+
+
+async def replay(stage: Stage) -> None:
+    story, data = stage.story, stage.premises.data
+    story.step("The worker is stopped, a mended one begins, and the dropped orders are replayed from history.")
     await stage.worker.stop()
     stage.hire(mended=True)
-    await story.command(stage.premises.data, "dead", "redrive", DEAD, "--rate", "50/s")
+    asked = ("pipeline", "replay", "--where", DROPPED, "--to", ORDERS, "--rate", "50/s", "--yes")
+    await story.command(data, *asked)
     await story.wait("they are finished", stage.all_ended)
+    story.say("Once more, as if somebody had not been sure:")
+    again = json.loads(await story.command(data, *asked, "--output", "json", quiet=True))
+    story.check(f"published {again['published']}, there before {again['before']}", again["published"] == 0)
+    await story.command(data, "dead", "purge", DEAD, "--yes")
+
+
+async def count_receipts(stage: Stage) -> None:
+    story, sleeper = stage.story, stage.sleeper
+    story.step("The sleeper counts its receipts.")
     bodies = {order.body for order in SENT}
-    await story.wait("the sleeper has a receipt for every order", lambda: sleeper.receipts == bodies)
+    await story.wait("it has one for every order", lambda: sleeper.receipts == bodies)
     await story.wait("it is asleep again", lambda: sleeper.asleep)
     slept = f"its {sleeper.sleeps} sleeps = {sleeper.wakes} wake-ups + {sleeper.cut} cut short by the kill + this one"
     story.check(slept, sleeper.adds_up())
     await story.command(stage.premises.data, "queue", "list")
     receipts = {stage.premises.count(RECEIPTS, what) for what in ("published", "finished")}
     story.check("one receipt for each order, however often it was worked on", receipts == {len(SENT)})
+
+
+async def report(stage: Stage) -> None:
+    story, data = stage.story, stage.premises.data
+    story.step("The tables take in the rest, are compared with the server's own counts, and become a page.")
+    await story.wait("all that has happened is archived", stage.premises.all_archived)
+    counters = await stage.keep_counters()
+    await story.command(data, "pipeline", "run", "--counters", str(counters))
+    await story.command(data, "pipeline", "report", "-o", str(stage.report))
+    story.check(f"{stage.report} is there, to be looked at", stage.report.stat().st_size > 0)
 
 
 async def stop(stage: Stage) -> None:
@@ -145,7 +197,11 @@ CHAPTERS: Final = (
     read_the_journal,
     come_back,
     look_at_the_dead_letters,
-    redrive,
+    ask_the_tables,
+    look_back,
+    replay,
+    count_receipts,
+    report,
     stop,
     add_up,
 )

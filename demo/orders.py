@@ -19,6 +19,7 @@ VOICES: Final[dict[str, frozenset[str]]] = {
     "pinpriq": frozenset({"urgent"}),
     "etzel": frozenset({"later"}),
     "glovebox": frozenset({"urgent"}),
+    "rsmq": frozenset({"later"}),
     "Python": frozenset({"later", "urgent"}),
 }
 

@@ -14,7 +14,7 @@ from demo.orders import ATTEMPTS, DEAD, ORDERS, RECEIPTS
 from harness.server import Server
 
 HOST: Final = "127.0.0.1"
-DIALECTS: Final = ("deferred", "pinpriq", "etzel", "glovebox")
+DIALECTS: Final = ("deferred", "pinpriq", "etzel", "glovebox", "rsmq")
 # Below those that the system gives to connections: while the server is dead nobody gets its port by chance.
 PORTS: Final = range(20_000, 30_000)
 CONFIG: Final = f"""
@@ -30,6 +30,8 @@ dedup_s = 120
 match = "{RECEIPTS}"
 lease_s = 2
 dedup_s = 120
+[archive]
+seal_s = 1
 [listen]
 """
 
@@ -69,10 +71,18 @@ class Premises:
         if self._server is not None and self._server.process.poll() is None:
             self.kill()
 
-    def count(self, queue: str, what: str) -> int:
-        """By the server's own ledger."""
+    def counts(self, queue: str) -> dict[str, int]:
+        """By the server's own ledger; nothing of a queue that is not there."""
         rows = self.server.get("/api/v1/queues")["queues"]
-        return sum(row["counts"][what] for row in rows if row["name"] == queue)
+        found: list[dict[str, int]] = [row["counts"] for row in rows if row["name"] == queue]
+        return found[0] if found else {}
+
+    def count(self, queue: str, what: str) -> int:
+        return self.counts(queue).get(what, 0)
+
+    def all_archived(self) -> bool:
+        behind = self.server.get("/api/v1/status")["archive"]["behind_facts"]
+        return bool(behind == 0)
 
 
 def free_ports(count: int) -> list[int]:

@@ -9,7 +9,7 @@ from demo.accounts import Accounts
 from demo.orders import Order, all_orders
 from demo.telling import ALL
 
-COUNTED: Final = ("messages", "redriven", "handed out", "failures", "dropped", "finished")
+COUNTED: Final = ("messages", "replayed", "handed out", "failures", "dropped", "finished")
 COLUMNS: Final = ("producer", "orders", "repeated", *COUNTED)
 
 
@@ -34,10 +34,10 @@ def checks(accounts: Accounts, told: list[Order], repeated: list[Order]) -> list
         ("every order is finished, whatever has happened", accounts.orders("finished") == set(sent)),
         ("only what was sent twice may be there twice", all(more[o] <= repeated.count(o) for o in more)),
         (
-            f"messages = orders + redriven + {sum(more.values())} that are there twice",
-            total["messages"] == len(sent) + total["redriven"] + sum(more.values()),
+            f"messages = orders + replayed + {sum(more.values())} that are there twice",
+            total["messages"] == len(sent) + total["replayed"] + sum(more.values()),
         ),
         ("messages = finished + dropped", total["messages"] == total["finished"] + total["dropped"]),
-        ("dropped = redriven", total["dropped"] == total["redriven"]),
+        ("dropped = replayed", total["dropped"] == total["replayed"]),
         (f"handed out = finished + failures + {total['given back']} given back", total["handed out"] == ends),
     ]

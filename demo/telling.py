@@ -62,11 +62,12 @@ class Story:
             table.add_row(*map(str, row))
         console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
-    async def command(self, data: Path, *words: str) -> str:
-        """Runs `penstock …` as anybody would, and shows what it prints."""
+    async def command(self, data: Path, *words: str, quiet: bool = False) -> str:
+        """Runs `penstock …` as anybody would, and shows what it prints, unless only its end counts."""
         console.print(f"   [dim]$ penstock {shlex.join(words)}[/]")
         done = await penstock(data, *words)
-        for line in (done.stdout + done.stderr).rstrip().splitlines():
+        shown = "" if quiet and done.returncode == 0 else done.stdout + done.stderr
+        for line in shown.rstrip().splitlines():
             console.print(f"   {line}", markup=False, highlight=False)
         if done.returncode != 0:
             self.check(f"exit code {done.returncode}", holds=False)

@@ -8,12 +8,14 @@ from typing import Final
 
 from penstock.cli.reference import commands_markdown
 from penstock.engine.reference import lifecycle_markdown
+from penstock.pipeline.reference import tables_markdown
 from penstock.server.reference import options_markdown
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "commands.md": commands_markdown,
     "configuration.md": options_markdown,
     "lifecycle.md": lifecycle_markdown,
+    "tables.md": tables_markdown,
 }
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ ROOMS: dict[str, set[str]] = {
     "broker": MIDDLE,
     "history": MIDDLE,
     "server": {*MIDDLE, "dialects", "broker"},
-    "cli": {*MIDDLE, "dialects", "broker", "history", "server"},
+    "pipeline": {*MIDDLE, "dialects", "history", "client"},
+    "cli": {*MIDDLE, "dialects", "broker", "history", "server", "client", "pipeline"},
     "testing": {*MIDDLE, "dialects", "broker", "server", "client"},
 }
 

@@ -16,10 +16,11 @@ from penstock.dialects.table import DIALECTS
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
-# What make does, and examples for node, are run by other tests.
-ELSEWHERE = re.compile(r"^(?:make|node) ", re.MULTILINE)
+# What make does, examples for node and the pipeline are run by other tests.
+ELSEWHERE = re.compile(r"^(?:make|node|penstock pipeline) ", re.MULTILINE)
 PYTHON = re.compile(r"^(?:python3|\.venv/bin/python)\b", re.MULTILINE)
-ID = re.compile(r"\b(TASK |etzl)[0-9A-Za-z]{10}\b")
+ID = re.compile(r"\b(TASK |etzl)[0-9A-Za-z]{10}\b|\b()[0-9a-z]{10}[0-9A-Za-z]{22}\b|(\"ts\": )[0-9]{13}\b")
+PROGRAMS = {"penstock": "penstock.cli.main", "rsmqctl": "penstock.cli.rsmq"}
 PATIENCE_S = 60.0
 
 
@@ -44,16 +45,17 @@ def moved(typed: str, server: Server) -> str:
 
 
 def environment(server: Server, folder: Path) -> dict[str, str]:
-    """With the program that is tested as `penstock`."""
-    program = folder / "penstock"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock.cli.main "$@"\n')
-    program.chmod(0o755)
+    """With the programs that are tested under their names."""
+    for name, module in PROGRAMS.items():
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
+        program.chmod(0o755)
     return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "PENSTOCK_DATA": str(server.data)}
 
 
 def unnamed(text: str) -> str:
     """Without what is another each time."""
-    return ID.sub(r"\1<id>", text).strip()
+    return ID.sub(r"\1\2\3<id>", text).strip()
 
 
 def test_there_is_a_message_in_every_dialect_and_through_the_command_line() -> None:

@@ -8,7 +8,7 @@ from bench.tongues.glovebox import GloveboxBincode, GloveboxJson
 from bench.tongues.lines import Beanstalkd, Deferred
 from bench.tongues.nats import Nats
 from bench.tongues.pinpriq import Pinpriq
-from bench.tongues.rsmq import Bare, Rsmq
+from bench.tongues.rsmq import Bare, Facade, Rsmq
 from bench.tongues.tongue import Tongue
 
 
@@ -30,6 +30,7 @@ _TONGUES: dict[str, type[Tongue]] = {
     "beanstalkd": Beanstalkd,
     "rsmq": Rsmq,
     "rsmq bare": Bare,
+    "rsmq facade": Facade,
     "nats": Nats,
     "amqp": Amqp,
 }

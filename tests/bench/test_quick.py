@@ -47,6 +47,19 @@ def test_a_backlog_is_weighed_and_loaded() -> None:
         assert title in told
 
 
+def test_the_archive_and_the_pipeline_are_measured() -> None:
+    """Spark and DuckDB must agree on what they made, or it fails."""
+    told = bench("archiving", "pipeline")
+    for title in (
+        "µs of processor a fact",
+        "with ÷ without the archive",
+        "Spark ÷ DuckDB",
+        "time a fact",
+        "resident MB of",
+    ):
+        assert title in told
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_the_generator_compiles() -> None:
     assert compiled.place() != ROOT

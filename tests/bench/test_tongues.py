@@ -97,6 +97,10 @@ CONVERSATIONS: dict[str, tuple[list[bytes], list[bytes]]] = {
         [LOOKED_UP * 2, SENT * 2, LOOKED_UP * 2, rsmq_message(ONE) + rsmq_message(TWO), DELETED * 2],
         [b"ZREM\r\n$6\r\nrsmq:q\r\n$32\r\n" + ONE, TWO + b":rc\r\n$35\r\n" + TWO + b":fr\r\n"],
     ),
+    "rsmq facade": (
+        [LOOKED_UP * 2, SENT * 2, LOOKED_UP * 2, rsmq_message(ONE) + rsmq_message(TWO), DELETED * 2],
+        [b"ZREM\r\n$6\r\nrsmq:q\r\n$32\r\n" + ONE, TWO + b":rc\r\n$35\r\n" + TWO + b":fr\r\n"],
+    ),
     "rsmq bare": (
         [SENT * 2, rsmq_message(ONE) + rsmq_message(TWO), DELETED * 2],
         [b"ZREM\r\n$6\r\nrsmq:q\r\n$32\r\n" + ONE, TWO + b":rc\r\n$35\r\n" + TWO + b":fr\r\n"],
@@ -147,7 +151,9 @@ def test_every_answer_is_counted_once_however_it_is_cut(name: str, cut: int) -> 
     assert all(part in said for part in expected)
 
 
-@pytest.mark.parametrize("name", ["deferred", "beanstalkd", "rsmq", "rsmq bare", "nats", "pinpriq", *WEBSOCKET])
+@pytest.mark.parametrize(
+    "name", ["deferred", "beanstalkd", "rsmq", "rsmq bare", "rsmq facade", "nats", "pinpriq", *WEBSOCKET]
+)
 def test_an_error_is_never_counted_as_an_answer(name: str) -> None:
     spoken = tongue(name, 0, 1, 1)
     spoken.say()

@@ -50,7 +50,7 @@ format: setup ## format the tree and mend what ruff can mend
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: compile $(PEERS:%=need-%) ## measure, compiled, against the peers, in one run
+bench: compile node $(PEERS:%=need-%) ## measure, compiled, against the peers, in one run
 	PYTHONPATH=$(OUT) $(BIN)/python -m bench $(ARGS)
 
 torture: compile ## crash, fault and fuzz campaigns, compiled

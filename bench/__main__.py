@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import archiving, backlog, burden, compiled, machine, pipeline, speed, tables
+from bench import archiving, backlog, burden, compiled, machine, pipeline, speed, stock, tables
 from bench.rabbit import NODE
 from bench.rounds import Bench, Results, one_round
 from bench.rows import Row, rows
@@ -24,7 +24,7 @@ from bench.tables import Table
 QUICK_S = 0.1
 QUICK_MESSAGES = 2_000
 QUICK_FACTS = 10_000
-TABLES = ("speed", "backlog", "archiving", "pipeline")
+TABLES = ("speed", "stock", "backlog", "archiving", "pipeline")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -105,6 +105,8 @@ def measure(bench: Bench, asked: argparse.Namespace, table: list[Row], about: st
     made: list[tuple[Table, str]] = []
     if table:
         made.append(run_speed(bench, table, asked.rounds))
+    if "stock" in asked.tables:
+        made.append((stock.measure(bench, asked.rounds), ""))
     if "backlog" in asked.tables:
         made += [(one, "") for one in run_backlog(bench, asked.messages, asked.rounds)]
     if "archiving" in asked.tables:

@@ -41,6 +41,12 @@ def test_the_websocket_dialects_stand_against_a_bare_echo_and_bincode_against_js
             assert re.search(rf"{pair} +{shape} +{NUMBER} +{NUMBER} ", told), told
 
 
+def test_stock_rsmq_stands_on_penstock_and_on_redis() -> None:
+    told = bench("stock")
+    for lanes in ("1 at once", "50 at once"):
+        assert re.search(rf"{lanes} +{NUMBER} +{NUMBER} ", told), told
+
+
 def test_a_backlog_is_weighed_and_loaded() -> None:
     told = bench("backlog")
     for title in ("resident MB", "kill -9", "clean stop", "ready messages", "delayed messages", "queues, all used"):

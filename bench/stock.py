@@ -1,4 +1,4 @@
-"""Stock RSMQ from npm, unmodified, on penstock and on the Redis that it takes the place of. Most of it is node's time."""
+"""Stock RSMQ from npm, unmodified, on penstock and on the Redis it takes the place of. Most of it is node's time."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ demo: setup node ## tell the whole story, narrated step by step
 test: check compile node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the core compiled, then every test (ARGS="-k journal" picks some)
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS)
 	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/pipeline $(ARGS)
-	$(BIN)/pytest tests/pipeline $(ARGS) || [ $$? = 5 ] # one process, so that all of them share one Spark session
+	$(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check

@@ -77,3 +77,21 @@ def test_little_is_read_with_the_quicker_compiler_and_much_with_the_better(tmp_p
     assert fitting(tmp_path, tmp_path / "nowhere") == QUICK
     os.truncate(file, LITTLE_BYTES)
     assert fitting(tmp_path) == {}
+
+
+def test_where_java_does_not_start_it_is_said(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'no room for a heap' >&2\nexit 1\n")
+    java.chmod(0o755)
+    told = subprocess.run(
+        [sys.executable, "-c", COUNT],
+        env=os.environ | {"JAVA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert told.returncode == 1
+    assert "NoSpark: Spark has not started." in told.stderr
+    assert "no room for a heap" not in told.stdout

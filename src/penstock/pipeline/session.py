@@ -25,6 +25,8 @@ _JAVA_OPTIONS: Final = "-XX:+UseParallelGC -XX:-DontCompileHugeMethods -Duser.ti
 # Where little is to be done, what a better compiler would gain it costs many times over.
 QUICK: Final = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"}
 LITTLE_BYTES: Final = 64 << 20
+
+_STDERR: Final = 2
 # The launcher asks for a module that a small Java does not have and Spark does not need.
 _SHIM: Final = """#!/bin/sh
 for word do
@@ -106,7 +108,25 @@ def open_session(master: str, memory: str = DEFAULT_MEMORY, conf: Mapping[str, s
     # Spark tells of every wrong query twice, here as JSON; whoever asked hears of it anyway.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     builder = SparkSession.builder.master(master).appName("penstock pipeline")
-    return builder.config(map=settings).getOrCreate()
+    with _aside(scratch / "java.log"):
+        return builder.config(map=settings).getOrCreate()
+
+
+@contextmanager
+def _aside(log: Path) -> Iterator[None]:
+    """What Java says goes into a file; where it does not start, that is the reason. Raises NoSpark."""
+    from pyspark.errors import PySparkRuntimeError
+
+    stderr = os.dup(_STDERR)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), _STDERR)
+    try:
+        yield
+    except PySparkRuntimeError:
+        raise NoSpark("Spark has not started.", log.read_text(errors="replace").strip()) from None
+    finally:
+        os.dup2(stderr, _STDERR)
+        os.close(stderr)
 
 
 @contextmanager

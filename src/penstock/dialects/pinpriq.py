@@ -12,7 +12,7 @@ from librt.strings import BytesWriter, read_i16_be, write_i16_be
 from mypy_extensions import i16, i64
 
 from penstock.dialects.context import Context
-from penstock.dialects.ordered import OrderedSession
+from penstock.dialects.gathering import GatheringSession
 from penstock.model import codes
 from penstock.model.contract import owed_for
 from penstock.model.limits import MILLISECOND_US, ROOM_WAIT_US
@@ -57,13 +57,11 @@ class Push:
         self.stuck: bool = False  # it has found no room
 
 
-class PinpriqSession(OrderedSession):
+class PinpriqSession(GatheringSession):
     """One connection. Pops are answered in their order; what credits bring stands between them as it comes."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(NUMBER, context)
-        self._input: bytearray = bytearray()  # not read yet
-        self._needed: i64 = 0  # so long is the request it begins with, at least
         self._pushes: dict[int, Push] = {}  # by turn: not in yet, as far as is known
         self._pushing: i64 = _NO_TURN  # the turn of a push that is being published
         self._stuck: i64 = 0  # of them, those that have found no room
@@ -71,22 +69,6 @@ class PinpriqSession(OrderedSession):
         self._refused_us: i64 = 0  # since when nothing came in; 0: there is room
 
     # -- the connection's side
-
-    def received(self, data: bytes) -> None:
-        if self.ended:
-            return
-        if self._input or self.held:
-            self._input += data
-            if self.held or len(self._input) < self._needed:
-                return
-            data = self._unread()
-        self._go(data)
-
-    def resume(self) -> None:
-        self.held = False
-        self._go(self._unread())
-        if self.ended:
-            self.rouse()  # there may be nothing left to answer
 
     def enough(self) -> bool:
         return self._stuck != 0 or super().enough()
@@ -104,10 +86,6 @@ class PinpriqSession(OrderedSession):
         for turn, push in list(self._pushes.items()):
             self._publish(turn, push)
 
-    def lost(self) -> None:
-        super().lost()
-        self._input.clear()
-
     def _give_up(self) -> None:
         """Closed with packets that never came in: nothing said they had."""
         turns = list(self._pushes)
@@ -116,36 +94,11 @@ class PinpriqSession(OrderedSession):
         for turn in turns:
             self.say(turn, b"")
         self.held = False
-        self._close()
-
-    def _close(self) -> None:
-        """What stands behind is not read; what was asked is still answered."""
-        self._input.clear()
-        self.end()
-
-    def _unread(self) -> bytes:
-        data = bytes(self._input)
-        self._input.clear()
-        return data
-
-    def _go(self, data: bytes) -> None:
-        """One request after the other, as far as they are all there."""
-        at: i64 = 0
-        while at < len(data):
-            if self.enough():
-                self.held = True
-                self.rouse()
-                break
-            used = self._request(data, at)
-            if used == 0:
-                break
-            at += used
-        if at < len(data):
-            self._input += data[at:]
+        self.close()
 
     # -- requests: each gives the bytes it used; 0: it is not all there
 
-    def _request(self, data: bytes, at: i64) -> i64:
+    def request(self, data: bytes, at: i64) -> i64:
         opcode: i64 = data[at]
         if opcode == PUSH:
             return self._push(data, at)
@@ -157,12 +110,12 @@ class PinpriqSession(OrderedSession):
 
     def _unreadable(self, data: bytes, at: i64) -> i64:
         """Here it ends: all that follows counts as used."""
-        self._close()
+        self.close()
         return len(data) - at
 
     def _lacks(self, data: bytes, at: i64, end: i64) -> bool:
         """The request that would end there is not all there."""
-        self._needed = end - at
+        self.needed = end - at
         return end > len(data)
 
     def _credit(self) -> bool:
@@ -237,7 +190,7 @@ class PinpriqSession(OrderedSession):
             return
         self._refused_us = 0
         if code != codes.OK:
-            self._close()
+            self.close()
         self.answer(token)
 
     def _keep(self, push: Push) -> None:

@@ -29,7 +29,7 @@ from penstock.codecs.rsmq_keys import (
 )
 from penstock.dialects import rsmq_commands as commands
 from penstock.dialects.context import Context
-from penstock.dialects.ordered import OrderedSession
+from penstock.dialects.gathering import GatheringSession
 from penstock.dialects.rsmq_commands import Command, command_of
 from penstock.dialects.rsmq_plan import NUMBER, REFUSALS, Done, Plan, Refused, Speech, Words, message_call
 from penstock.dialects.rsmq_setting import BAD_KEY
@@ -61,7 +61,7 @@ BAD_KEYS: Final = b"ERR the script takes the keys that RSMQ's clients give it"
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class PlanningSession(OrderedSession):
+class PlanningSession(GatheringSession):
     """What the dialect adds: `own`, and who may ask."""
 
     def __init__(self, context: Context) -> None:
@@ -69,7 +69,6 @@ class PlanningSession(OrderedSession):
         namespace = str(context.options["namespace"]).encode()
         self.speech: Speech = Speech(Keys(namespace), RsmqIds(context.ids))
         self.reader: Reader = Reader()
-        self._input: bytearray = bytearray()  # not read yet
         self._plans: dict[int, Plan] = {}  # by turn: what the broker was asked
         self._said: dict[int, bytes] = {}  # by turn: the time that a pop named
         self._multi: Plan | None = None
@@ -81,63 +80,25 @@ class PlanningSession(OrderedSession):
 
     # -- the connection's side
 
-    def received(self, data: bytes) -> None:
-        if self.ended:
-            return
-        if self._input or self.held:
-            self._input += data
-            if self.held or len(self._input) < self.reader.needed:
-                return
-            data = self._unread()
-        self._go(data)
-
-    def resume(self) -> None:
-        self.held = False
-        self._go(self._unread())
-        if self.ended:
-            self.rouse()  # there may be nothing left to answer
-
     def enough(self) -> bool:
         return self._awaited != 0 or super().enough()
 
-    def lost(self) -> None:
-        super().lost()
-        self._input.clear()
-
-    def _unread(self) -> bytes:
-        data = bytes(self._input)
-        self._input.clear()
-        return data
-
-    def _go(self, data: bytes) -> None:
-        """One command after the other, as far as they are all there."""
-        at: i64 = 0
-        reader = self.reader
-        size: i64 = len(data)
-        while at < size:
-            if self.enough():
-                self.held = True
-                self.rouse()
-                break
-            at = reader.read(data, at)
-            if not reader.whole:
-                if reader.broken:
-                    self.refuse(b"ERR Protocol error: " + reader.broken)
-                    self.close()
-                    return
-                break
-            if reader.words:
-                self._command(reader.words)
-                if self.closing:
-                    return
-        if at < size:
-            self._input += data[at:]
-
     def close(self) -> None:
-        """What stands behind is not read; what was asked is still answered."""
         self.closing = True
-        self._input.clear()
-        self.end()
+        super().close()
+
+    def request(self, data: bytes, at: i64) -> i64:
+        """The reader keeps what it has read of a command that is not all there, and goes on behind it."""
+        reader = self.reader
+        end = reader.read(data, at)
+        if reader.broken:
+            self.refuse(b"ERR Protocol error: " + reader.broken)
+            self.close()
+        elif not reader.whole:
+            self.needed = reader.needed
+        elif reader.words:
+            self._command(reader.words)
+        return len(data) - at if self.closing else end - at
 
     # -- commands
 

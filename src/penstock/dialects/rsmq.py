@@ -16,7 +16,7 @@ from penstock.codecs import resp
 from penstock.dialects import rsmq_commands as commands
 from penstock.dialects.context import Context
 from penstock.dialects.rsmq_commands import Command
-from penstock.dialects.rsmq_plan import NUMBER
+from penstock.dialects.rsmq_plan import NUMBER, SYNTAX
 from penstock.dialects.rsmq_planning import OK, PONG, PlanningSession
 from penstock.dialects.settings import ANY_TEXT, TEXT, Setting
 from penstock.model.limits import SECOND_US
@@ -41,7 +41,6 @@ NO_PASSWORD: Final = (
 )
 NO_CHANNEL: Final = b"ERR the only channels here are <namespace>:rt:<queue>"
 TOO_MANY_CHANNELS: Final = b"ERR too many channels"
-SYNTAX: Final = b"ERR syntax error"
 
 # A set of plain numbers: compiled, a tuple of native ones cannot be told from one that was never made.
 _FOR_STRANGERS: Final = frozenset(map(int, (commands.AUTH, commands.HELLO, commands.QUIT, commands.RESET)))

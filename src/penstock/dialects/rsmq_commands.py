@@ -9,7 +9,7 @@ from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock.codecs import resp
-from penstock.dialects import rsmq_hashes, rsmq_sets, rsmq_setting, rsmq_zsets
+from penstock.dialects import rsmq_hashes, rsmq_ranges, rsmq_sets, rsmq_setting, rsmq_zsets
 from penstock.dialects.rsmq_plan import Plan, Refused, Speech, Step, Words
 from penstock.model.limits import SECOND_US
 
@@ -133,13 +133,13 @@ _ROWS: Final = (
     _plan(b"zscore", rsmq_zsets.zscore, 3, 3),
     _plan(b"zmscore", rsmq_zsets.zmscore, 3, -1),
     _plan(b"zcard", rsmq_zsets.zcard, 2, 2),
-    _plan(b"zcount", rsmq_zsets.zcount, 4, 4),
-    _plan(b"zrank", rsmq_zsets.zrank, 3, 3),
-    _plan(b"zrange", rsmq_zsets.zrange, 4, -1),
-    _plan(b"zrevrange", rsmq_zsets.zrevrange, 4, 5),
-    _plan(b"zrangebyscore", rsmq_zsets.zrangebyscore, 4, -1),
-    _plan(b"zrevrangebyscore", rsmq_zsets.zrevrangebyscore, 4, -1),
-    _plan(b"zscan", rsmq_zsets.zscan, 3, -1),
+    _plan(b"zcount", rsmq_ranges.zcount, 4, 4),
+    _plan(b"zrank", rsmq_ranges.zrank, 3, 3),
+    _plan(b"zrange", rsmq_ranges.zrange, 4, -1),
+    _plan(b"zrevrange", rsmq_ranges.zrevrange, 4, 5),
+    _plan(b"zrangebyscore", rsmq_ranges.zrangebyscore, 4, -1),
+    _plan(b"zrevrangebyscore", rsmq_ranges.zrevrangebyscore, 4, -1),
+    _plan(b"zscan", rsmq_ranges.zscan, 3, -1),
     _plan(b"smembers", rsmq_sets.smembers, 2, 2),
     _plan(b"sismember", rsmq_sets.sismember, 3, 3),
     _plan(b"smismember", rsmq_sets.smismember, 3, -1),

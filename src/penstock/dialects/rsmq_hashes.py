@@ -19,6 +19,7 @@ from penstock.dialects.rsmq_plan import (
     Nothings,
     Plan,
     Refused,
+    Several,
     Speech,
     Step,
     Words,
@@ -138,18 +139,6 @@ class Field(Step):
             resp.write_bulk(out, value)
 
 
-class Fields(Step):
-    """HMGET."""
-
-    def __init__(self, fields: list[Field]) -> None:
-        self._fields: list[Field] = fields
-
-    def write(self, out: BytesWriter, speech: Speech, plan: Plan) -> None:
-        resp.write_array(out, len(self._fields))
-        for field in self._fields:
-            field.write(out, speech, plan)
-
-
 class Exists(Step):
     """HEXISTS."""
 
@@ -234,7 +223,7 @@ def hmget(speech: Speech, plan: Plan, words: list[bytes]) -> Step:
         raise Refused(WRONG_TYPE)
     for at in range(2, len(words)):
         if words[at] not in ATTRIBUTES:
-            return Fields([_field(speech, plan, key.queue, field) for field in words[2:]])
+            return Several([_field(speech, plan, key.queue, field) for field in words[2:]])
     return Attributes(plan.glance(key.queue), words)
 
 

@@ -23,6 +23,7 @@ NUMBER: Final[i64] = 5
 
 NO_QUEUE: Final = b"ERR no such queue"
 WRONG_TYPE: Final = b"WRONGTYPE Operation against a key holding the wrong kind of value"
+SYNTAX: Final = b"ERR syntax error"
 TOO_MANY: Final = b"ERR the queue holds more than one answer can list"
 
 # What a refusal is called here.
@@ -204,6 +205,18 @@ class Nothing(Step):
 
     def write(self, out: BytesWriter, speech: Speech, plan: Plan) -> None:
         speech.null(out)
+
+
+class Several(Step):
+    """An array of answers."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self._steps: list[Step] = steps
+
+    def write(self, out: BytesWriter, speech: Speech, plan: Plan) -> None:
+        resp.write_array(out, len(self._steps))
+        for step in self._steps:
+            step.write(out, speech, plan)
 
 
 class Nothings(Step):

@@ -11,7 +11,7 @@ from mypy_extensions import i64
 
 from penstock.codecs import resp
 from penstock.codecs.rsmq_keys import HASH, NO_KEY, QUEUES, TYPES, ZSET, has_keys
-from penstock.dialects.rsmq_plan import WRONG_TYPE, Plan, Refused, Speech, Step, Words
+from penstock.dialects.rsmq_plan import SYNTAX, WRONG_TYPE, Plan, Refused, Speech, Step, Words
 from penstock.dialects.rsmq_setting import BAD_KEY
 from penstock.model import codes
 from penstock.model.contract import CLEAR, NAMES, REMOVE, Call
@@ -323,9 +323,9 @@ def scan(speech: Speech, plan: Plan, words: list[bytes]) -> Step:
         elif option == b"TYPE":
             type_name = words[at + 1].lower()
         elif option != b"COUNT":
-            raise Refused(b"ERR syntax error")
+            raise Refused(SYNTAX)
     if len(words) % 2 or not words[1].isdigit():
-        raise Refused(b"ERR invalid cursor" if not words[1].isdigit() else b"ERR syntax error")
+        raise Refused(b"ERR invalid cursor" if not words[1].isdigit() else SYNTAX)
     return Matching(_names(plan), pattern, type_name, True)
 
 

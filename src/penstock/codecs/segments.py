@@ -82,14 +82,17 @@ def seed_of(store_id: bytes) -> int:
     return crc32c(store_id)
 
 
-def encode_header(number: int, first: int, opened_us: int, store_id: bytes) -> bytes:
-    head = _HEADER.pack(_MAGIC, VERSION, 0, number, first, opened_us, store_id, 0)
+def encode_header(
+    number: int, first: int, opened_us: int, store_id: bytes, magic: bytes = _MAGIC, version: int = VERSION
+) -> bytes:
+    """Of a segment, or of another file of the journal with a magic and a version of its own."""
+    head = _HEADER.pack(magic, version, 0, number, first, opened_us, store_id, 0)
     return head + _CRC.pack(crc32c(head))
 
 
-def decode_header(data: bytes) -> Header | None:
+def decode_header(data: bytes, magic: bytes = _MAGIC) -> Header | None:
     head = data[: _HEADER.size]
-    if len(data) < HEADER_BYTES or not head.startswith(_MAGIC):
+    if len(data) < HEADER_BYTES or not head.startswith(magic):
         return None
     if _CRC.unpack_from(data, _HEADER.size)[0] != crc32c(head):
         return None

@@ -12,12 +12,13 @@ from crc32c import crc32c
 from librt.strings import BytesWriter, read_i64_le, write_i64_le
 from mypy_extensions import i32, i64, u8
 
+from penstock.codecs import segments
 from penstock.codecs.facts import decode_origin, write_origin
 from penstock.codecs.segments import Header
 from penstock.model.message import LEASED, Message
 
 VERSION: Final = 1
-HEADER_BYTES: Final = 64
+HEADER_BYTES: Final = segments.HEADER_BYTES
 BLOCK_HEADER_BYTES: Final = 32
 FOOTER_BYTES: Final = 48
 
@@ -45,9 +46,6 @@ _MAGIC: Final = b"PENSNAPS"
 _BLOCK_MAGIC: Final = b"PSNB"
 _FOOTER_MAGIC: Final = b"PSNE"
 
-# magic | version flags | segment next_fact at_us | store | 0
-_HEADER: Final = struct.Struct("<8sIIQQq16sI")
-_CRC: Final = struct.Struct("<I")
 _MARK: Final = struct.Struct("<4sI")
 # kind rows | bytes | place
 _BLOCK: Final = struct.Struct("<IIQQ")
@@ -172,19 +170,12 @@ class Rows:
 
 
 def encode_header(segment: int, next_fact: int, at_us: int, store_id: bytes) -> bytes:
-    head = _HEADER.pack(_MAGIC, VERSION, 0, segment, next_fact, at_us, store_id, 0)
-    return head + _CRC.pack(crc32c(head))
+    return segments.encode_header(segment, next_fact, at_us, store_id, _MAGIC, VERSION)
 
 
 def decode_header(data: bytes) -> Header | None:
     """`number` is the last segment in it, `first` the first fact that is not, `opened_us` the time of the last."""
-    head = data[: _HEADER.size]
-    if len(data) < HEADER_BYTES or not head.startswith(_MAGIC):
-        return None
-    if _CRC.unpack_from(data, _HEADER.size)[0] != crc32c(head):
-        return None
-    _, version, flags, number, first, at_us, store_id, _ = _HEADER.unpack(head)
-    return Header(version, flags, number, first, at_us, store_id)
+    return segments.decode_header(data, _MAGIC)
 
 
 def seed_of(header: bytes) -> int:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +12,9 @@ from harness.server import Server, serving
 from penstock.cli import etzel_file
 from penstock.cli.remote import Remote
 from penstock.codecs.etzel_store import Row
+from tests.live.imports import Import, published, wait_until
 
 COUNT = 8_000
-PATIENCE_S = 60.0
 QUEUES = (b"one", b"two-")
 BODIES = [b"%d" % number for number in range(COUNT)]
 
@@ -29,34 +25,6 @@ def file(tmp_path: Path) -> Path:
     rows = [Row(QUEUES[number // half], b"uid_%010d" % number, 1, 60, 0, 0, body) for number, body in enumerate(BODIES)]
     etzel_file.write(str(tmp_path / "in.etzel"), rows, force=False)
     return tmp_path / "in.etzel"
-
-
-class Import:
-    """The command as a process of its own."""
-
-    def __init__(self, file: Path, data: Path) -> None:
-        words = ["import", "--format", "etzel", str(file), "--data", str(data), "--output", "json"]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.main", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.wait()
-
-    def wait(self) -> int:
-        self.process.communicate(timeout=PATIENCE_S)
-        return self.process.returncode
-
-
-def published(data: Path) -> int:
-    return int(Remote(str(data)).get("/status")["counts"]["published"])
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
 
 
 def work_off(data: Path, queue: str, most: int) -> list[bytes]:
@@ -93,12 +61,12 @@ def test_an_import_that_is_killed_again_and_again_is_completed(file: Path, data:
     done: list[bytes] = []
     with serving(data, "--confirm", "write"):
         for turn in (1, 2):
-            running = Import(file, data)
+            running = Import(data, "etzel", str(file))
             wait_until(lambda turn=turn: published(data) >= turn * COUNT // 5)  # type: ignore[misc]
             running.kill()
             assert published(data) < COUNT
             done += work_off(data, "one", 10)
-        assert Import(file, data).wait() == 0
+        assert Import(data, "etzel", str(file)).wait() == 0
         assert published(data) == COUNT
         assert_each_came_once(done + everything(data))
 
@@ -107,14 +75,14 @@ def test_a_server_that_is_killed_under_an_import_gets_the_rest_afterwards(file: 
     done: list[bytes] = []
     for turn in (1, 2):
         with serving(data, "--confirm", "write") as server:
-            running = Import(file, data)
+            running = Import(data, "etzel", str(file))
             _kill_at(server, turn * COUNT // 5)
             assert running.wait() == 1
         with serving(data, "--confirm", "write"):
             assert published(data) < COUNT
             done += work_off(data, "one", 10)
     with serving(data, "--confirm", "write"):
-        assert Import(file, data).wait() == 0
+        assert Import(data, "etzel", str(file)).wait() == 0
         assert published(data) == COUNT
         assert_each_came_once(done + everything(data))
 
@@ -127,7 +95,7 @@ def _kill_at(server: Server, count: int) -> None:
 
 def test_imports_side_by_side_double_nothing(file: Path, data: Path) -> None:
     with serving(data, "--confirm", "write"):
-        together = [Import(file, data) for _ in range(3)]
+        together = [Import(data, "etzel", str(file)) for _ in range(3)]
         codes = [running.wait() for running in together]
         assert codes.count(0) >= 1
         assert set(codes) <= {0, 1}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bench import servers
 from harness.server import Server, serving
-from penstock.cli.remote import Remote
 from penstock.cli.resp_client import Command, RespClient
+from tests.live.imports import Import, published, wait_until
 
 COUNT = 4_000
 CHUNK = 1_000
-PATIENCE_S = 60.0
 QUEUES = ("one", "two")
 LATER_MS = 3_600_000
 
@@ -44,34 +41,6 @@ def filling(queue: str, now_ms: int) -> Iterator[Command]:
         yield ("HSET", fields, id, f"body {number}")
         if number % 3 == 0:
             yield ("HSET", fields, f"{id}:rc", 2, f"{id}:fr", now_ms - number)
-
-
-class Import:
-    """The command as a process of its own."""
-
-    def __init__(self, source: str, data: Path) -> None:
-        words = ["import", "rsmq", source, "--data", str(data), "--output", "json"]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.main", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.wait()
-
-    def wait(self) -> int:
-        self.process.communicate(timeout=PATIENCE_S)
-        return self.process.returncode
-
-
-def published(data: Path) -> int:
-    return int(Remote(str(data)).get("/status")["counts"]["published"])
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
 
 
 def kept(url: str, queue: str) -> tuple[list[bytes], list[bytes | None]]:
@@ -107,10 +76,10 @@ def popped(server: Server, queue: str, count: int) -> list[bytes]:
 def test_an_import_that_is_killed_at_several_points_is_completed(source: str, data: Path) -> None:
     with serving(data, "--confirm", "write", listen=("rsmq",)) as server:
         for point in (0, 1, COUNT // 2, COUNT - CHUNK // 2):
-            running = Import(source, data)
+            running = Import(data, "rsmq", source)
             wait_until(lambda point=point: published(data) >= point)  # type: ignore[misc]
             running.kill()
-        assert Import(source, data).wait() == 0
+        assert Import(data, "rsmq", source).wait() == 0
         assert published(data) == COUNT
         assert_all_is_as_it_was(source, server)
 
@@ -118,36 +87,36 @@ def test_an_import_that_is_killed_at_several_points_is_completed(source: str, da
 def test_a_server_that_is_killed_under_an_import_gets_the_rest_afterwards(source: str, data: Path) -> None:
     for point in (1, COUNT // 2):
         with serving(data, "--confirm", "write", listen=("rsmq",)) as server:
-            running = Import(source, data)
+            running = Import(data, "rsmq", source)
             wait_until(lambda point=point: published(data) >= point)  # type: ignore[misc]
             server.kill()
             server.wait()
             running.wait()
     with serving(data, "--confirm", "write", listen=("rsmq",)) as server:
-        assert Import(source, data).wait() == 0
+        assert Import(data, "rsmq", source).wait() == 0
         assert published(data) == COUNT
         assert_all_is_as_it_was(source, server)
 
 
 def test_what_clients_have_worked_off_meanwhile_does_not_come_again(source: str, data: Path) -> None:
     with serving(data, "--confirm", "write", listen=("rsmq",)) as server:
-        running = Import(source, data)
+        running = Import(data, "rsmq", source)
         wait_until(lambda: published(data) >= COUNT // 4)
         running.kill()
         done = popped(server, "one", 500)
-        assert Import(source, data).wait() == 0
+        assert Import(data, "rsmq", source).wait() == 0
         assert published(data) == COUNT
         while more := popped(server, "one", CHUNK):
             done += more
         ready = [f"one{number:06}".encode() for number in range(COUNT // 2) if number % 5]
         assert sorted(done) == ready
-        assert Import(source, data).wait() == 0
+        assert Import(data, "rsmq", source).wait() == 0
         assert published(data) == COUNT
 
 
 def test_imports_side_by_side_double_nothing(source: str, data: Path) -> None:
     with serving(data, "--confirm", "write", listen=("rsmq",)) as server:
-        together = [Import(source, data) for _ in range(3)]
+        together = [Import(data, "rsmq", source) for _ in range(3)]
         codes = [running.wait() for running in together]
         assert codes.count(0) >= 1
         assert set(codes) <= {0, 1}

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.server import Server
-from torture.clients import Client, drain, drive
+from torture.clients import drain, drive
 from torture.history import History
-from torture.posters import Poster
+from torture.mix import SPEAKS, crowd
 
 LEASE_S = 2
 CYCLES_A_DIRECTORY = 20
-SPEAKS = ("deferred", "glovebox")
-CONNECTIONS = 6
-POSTERS = 2
 
 
 @dataclass
@@ -75,11 +72,9 @@ def on_one_directory(cycles: int, seed: int, confirm: str) -> Outcome:
 def _one_cycle(data: Path, flags: list[str], history: History, chance: random.Random, cycle: int) -> None:
     server = Server(data, *flags, listen=SPEAKS)
     killer = threading.Timer(chance.uniform(0.02, 0.5), server.kill)
-    names = [f"{cycle}.{number}" for number in range(CONNECTIONS + POSTERS)]
-    clients = [Client(server.ports["deferred"], history, name, chance) for name in names[:CONNECTIONS]]
-    posters = [Poster(server.ports["glovebox"], history, name, chance) for name in names[CONNECTIONS:]]
+    clients = crowd(server.ports, history, chance, str(cycle))
     killer.start()
-    drive([*clients, *posters])
+    drive(clients)
     killer.join()
     server.wait()
 

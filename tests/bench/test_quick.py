@@ -21,7 +21,7 @@ NUMBER = r"[\d,]+"
 def bench(*words: str) -> str:
     environment = {**os.environ, "PENSTOCK_COMPILE": "0"}
     command = [sys.executable, "-m", "bench", "--quick", "--report", *words]
-    made = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    made = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     return made.stdout
 

@@ -18,7 +18,8 @@ PEERS  := beanstalkd redis-server nats-server rabbitmq-server
 # Debian keeps servers in /usr/sbin, which is not in everybody's path.
 export PATH := $(PATH):/usr/sbin
 
-MAKEFLAGS += --no-print-directory
+# What a target needs is made two at a time: types are checked while the hot rooms are compiled.
+MAKEFLAGS += --no-print-directory -j2
 .DEFAULT_GOAL := help
 .PHONY: help setup compile serve demo test check format bench torture docs node stock lock clean apt
 
@@ -111,8 +112,9 @@ need-%:
 need-redis-cli:
 	@command -v redis-cli >/dev/null || $(MAKE) apt PACKAGE=redis-tools
 
-# What a package has started is stopped: servers are wanted here as programs.
+# One at a time. What a package has started is stopped: servers are wanted here as programs.
 apt:
-	@{ $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(PACKAGE); } || \
+	@mkdir -p build && exec 9>build/.apt && flock 9; \
+	    { $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(PACKAGE); } || \
 	    { echo "$(PACKAGE) is needed and could not be installed; as root: apt-get install $(PACKAGE)" >&2; exit 1; }
 	@$(SUDO) service $(PACKAGE) stop >/dev/null 2>&1 || true

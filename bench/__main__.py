@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import archiving, backlog, burden, compiled, machine, pipeline, speed, stock, tables
+from bench import archiving, backlog, burden, compiled, machine, past, pipeline, speed, stock, tables
 from bench.rabbit import NODE
 from bench.rounds import Bench, Results, one_round
 from bench.rows import Row, rows
@@ -24,6 +24,7 @@ from bench.tables import Table
 QUICK_S = 0.1
 QUICK_MESSAGES = 2_000
 QUICK_FACTS = 10_000
+QUICK_HISTORY = 100_000
 TABLES = ("speed", "stock", "backlog", "archiving", "pipeline")
 
 
@@ -35,6 +36,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--rows", default="", help="rows whose name holds one of these texts: 'write,4 x 100'")
     parser.add_argument("--peers", default="", help="rows whose title holds one of these texts: 'beanstalkd,RSMQ'")
     parser.add_argument("--messages", type=int, default=1_000_000, help="size of the backlog (1,000,000)")
+    parser.add_argument("--history", type=int, default=10_000_000, help="facts before the backlog (10,000,000)")
     parser.add_argument("--facts", type=int, default=10_000_000, help="size of the pipeline's archive (10,000,000)")
     parser.add_argument("--quick", action="store_true", help="one short round, a small backlog: does it run at all")
     parser.add_argument("--report", action="store_true", help="end with 0 even when a floor is missed")
@@ -43,6 +45,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     asked.tables = asked.tables or (["speed"] if asked.rows or asked.peers else [*TABLES])
     if asked.quick:
         asked.rounds, asked.seconds, asked.messages, asked.facts = 1, QUICK_S, QUICK_MESSAGES, QUICK_FACTS
+        asked.history = QUICK_HISTORY
     return asked
 
 
@@ -73,9 +76,12 @@ def run_speed(bench: Bench, table: list[Row], rounds: int) -> tuple[Table, str]:
     return speed.table(told), f"{speed.behind(told)}\n{speed.others(told)}"
 
 
-def run_backlog(bench: Bench, messages: int, rounds: int) -> list[Table]:
-    weights = burden.weight_table(backlog.weigh(bench, messages, rounds), messages)
+def run_backlog(bench: Bench, messages: int, history: int, rounds: int) -> list[Table]:
+    alone = backlog.weigh(bench, messages, rounds)
     progress("backlog: weighed")
+    outlived = past.outlive(bench, messages, history, rounds)
+    progress(f"backlog: {history:,} facts made and folded in {outlived.made_s:.0f} s")
+    weights = burden.weight_table(alone, outlived, messages)
     measured = []
     for growth in backlog.growths(messages):
         measured.append((growth, backlog.grow(bench, growth, rounds)))
@@ -108,7 +114,7 @@ def measure(bench: Bench, asked: argparse.Namespace, table: list[Row], about: st
     if "stock" in asked.tables:
         made.append((stock.measure(bench, asked.rounds), ""))
     if "backlog" in asked.tables:
-        made += [(one, "") for one in run_backlog(bench, asked.messages, asked.rounds)]
+        made += [(one, "") for one in run_backlog(bench, asked.messages, asked.history, asked.rounds)]
     if "archiving" in asked.tables:
         made.append((archiving.measure(bench, asked.rounds), ""))
     if "pipeline" in asked.tables:

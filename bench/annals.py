@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Columns = dict[str, Ints]
 
 BEGIN_US: Final = 1_767_225_600_000_000
-PER_FILE: Final = 150_000  # messages published in one file
+PER_FILE: Final = 150_000  # messages published in one file, at most
 STEP_US: Final = 1_000  # from one publish to the next
 QUEUES: Final = 20
 HOLDERS: Final = 50
@@ -44,12 +44,13 @@ _NEVER: Final = -1  # in a column that may be null
 
 def write(archive: Path, count: int, chance: np.random.Generator) -> int:
     """At least so many facts; gives how many."""
-    files = max(1, round(count / FACTS_PER_MESSAGE / PER_FILE + 0.5))
+    messages = min(PER_FILE, max(QUEUES, round(count / FACTS_PER_MESSAGE)))
+    files = max(1, round(count / FACTS_PER_MESSAGE / messages + 0.5))
     carried = _declared()
     first = 1
     for number in range(1, files + 1):
-        end_us = BEGIN_US + number * PER_FILE * STEP_US
-        rows = _joined(carried, _lives(number, chance))
+        end_us = BEGIN_US + number * messages * STEP_US
+        rows = _joined(carried, _lives(number, messages, chance))
         over = rows["at_us"] < end_us if number < files else np.ones(len(rows["at_us"]), bool)
         carried = {name: column[~over] for name, column in rows.items()}
         first += _write_file(archive, number, first, {name: column[over] for name, column in rows.items()})
@@ -77,19 +78,19 @@ def _declared() -> Columns:
     return _rows(QUEUES, facts.DECLARED, np.full(QUEUES, BEGIN_US), queue_id=queues)
 
 
-def _lives(number: int, chance: np.random.Generator) -> Columns:
+def _lives(number: int, count: int, chance: np.random.Generator) -> Columns:
     """Of the messages published in one file, whole."""
-    seq = np.arange(PER_FILE) + (number - 1) * PER_FILE
+    seq = np.arange(count) + (number - 1) * count
     published = BEGIN_US + seq * STEP_US
     who = {"message_seq": seq + (1 << 32), "queue_id": 1 + (seq * 7 + number) % QUEUES}
-    leased = published + chance.exponential(WAIT_US, PER_FILE).astype(np.int64)
-    over = leased + 1 + chance.exponential(WORK_US, PER_FILE).astype(np.int64)
-    again = chance.random(PER_FILE) < AGAIN_SHARE
+    leased = published + chance.exponential(WAIT_US, count).astype(np.int64)
+    over = leased + 1 + chance.exponential(WORK_US, count).astype(np.int64)
+    again = chance.random(count) < AGAIN_SHARE
     made = [_published(who, published), _leased(who, leased, 1), _released(_some(who, again), over[again])]
-    retaken = over + 1 + chance.exponential(WAIT_US, PER_FILE).astype(np.int64)
+    retaken = over + 1 + chance.exponential(WAIT_US, count).astype(np.int64)
     made.append(_leased(_some(who, again), retaken[again], 2))
     ended = np.where(again, retaken + WORK_US, over)
-    made.append(_ended(who, ended, 1 + again.astype(np.int64), chance.random(PER_FILE) < DROPPED_SHARE))
+    made.append(_ended(who, ended, 1 + again.astype(np.int64), chance.random(count) < DROPPED_SHARE))
     return _joined(*made)
 
 

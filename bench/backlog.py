@@ -121,16 +121,22 @@ def weigh(bench: Bench, messages: int, rounds: int) -> Weights:
         try:
             State("waiting", messages).fill(server)
             resident = resident_mb(server.pid)
-            killed, stopped = [], []
-            for _ in range(min(rounds, RESTARTS)):
-                server, spent = again(server, server.kill)
-                killed.append(spent)
-                server, spent = again(server, server.process.terminate)
-                stopped.append(spent)
+            server, killed, stopped = restarted(server, rounds)
         finally:
             server.kill()
             server.wait()
     return Weights(resident, killed, stopped)
+
+
+def restarted(server: Server, rounds: int) -> tuple[Server, list[float], list[float]]:
+    """The last of them, and how long they took to be ready: after kills, and after clean stops."""
+    killed, stopped = [], []
+    for _ in range(min(rounds, RESTARTS)):
+        server, spent = again(server, server.kill)
+        killed.append(spent)
+        server, spent = again(server, server.process.terminate)
+        stopped.append(spent)
+    return server, killed, stopped
 
 
 def again(server: Server, end: Callable[[], None]) -> tuple[Server, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.backlog import Growth, Measured, Weights
+from bench.past import Past
 from bench.rows import Shape
 from bench.tables import Table, at_most, spread
 
@@ -69,17 +70,21 @@ def growth_line(growth: Growth, measured: Measured, figure: Figure) -> list[str]
     ]
 
 
-def weight_table(weights: Weights, messages: int) -> Table:
+def weight_table(weights: Weights, past: Past, messages: int) -> Table:
     """The floors are for a million messages of 256 bytes."""
+    after = f"after {past.facts:,} facts"
     told = [
         weight_line(f"resident MB, {messages:,} waiting", [weights.resident_mb], 600, 600),
         weight_line("seconds to ready after kill -9", weights.killed_s, 10, 5),
         weight_line("seconds to ready after a clean stop", weights.stopped_s, 10, 5),
+        weight_line(f"{after}: seconds to ready after kill -9", past.killed_s, 10, 5),
+        weight_line(f"{after}: seconds to ready after a clean stop", past.stopped_s, 10, 5),
+        weight_line(f"{after}: MB of the journal", [past.journal_mb], past.journal_max_mb, past.journal_max_mb),
     ]
     return Table(NAME, WEIGHT_HEADS, told, [cells[-1] for cells in told])
 
 
 def weight_line(title: str, values: list[float], floor: float, goal: float) -> list[str]:
     value = statistics.median(values)
-    limit = f"{floor:g}" if floor == goal else f"{floor:g} → {goal:g}"
+    limit = f"{floor:,.0f}" if floor == goal else f"{floor:g} → {goal:g}"
     return [title, f"{value:.1f}", spread(values, ".1f"), limit, at_most(value, floor, goal)]

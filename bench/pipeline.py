@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bench import annals, duck
+from bench import annals, duck, freshness
 from bench.backlog import resident_mb
 from bench.tables import Table, at_most, spread
 
@@ -31,6 +31,7 @@ MEMORY: Final = "3g"  # of the driver; what it takes beyond is told
 DUCK_MEMORY: Final = "6GB"
 GROWTH: Final = 5  # the small archive is so many times smaller
 WARM_FACTS: Final = 500_000
+FRESH_S: Final = 200.0
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class Sizes:
 
 
 @contextmanager
-def session() -> Iterator[SparkSession]:
-    from penstock.pipeline.session import default_master, open_session
+def session(facts: int) -> Iterator[SparkSession]:
+    from penstock.pipeline.session import QUICK, default_master, open_session
 
-    spark = open_session(default_master(), MEMORY)
+    spark = open_session(default_master(), MEMORY, QUICK if facts < WARM_FACTS else None)
     try:
         yield spark
     finally:
@@ -54,12 +55,16 @@ def session() -> Iterator[SparkSession]:
 
 
 def measure(directory: Path, facts: int, rounds: int, tell: Callable[[str], None]) -> list[Table]:
-    """Little, then much, each by both sides in shuffled order in every round."""
-    with session() as spark:
-        _compare(spark, directory / "warm", min(facts, WARM_FACTS), 1, tell)
+    """Little, then much, each by both sides in shuffled order in every round. So few that nobody looks at the figures
+    are not worth the warming up."""
+    with session(facts) as spark:
+        if facts >= WARM_FACTS:
+            _compare(spark, directory / "warm", WARM_FACTS, 1, tell)
         little = _compare(spark, directory / "little", facts // GROWTH, rounds, tell)
         much = _compare(spark, directory / "much", facts, rounds, tell)
-        return [table(little, much, peak_mb(spark))]
+        megabytes = peak_mb(spark)
+    waits = freshness.waits(directory / "fresh", FRESH_S) if facts >= WARM_FACTS else []
+    return [table(little, much, megabytes, waits)]
 
 
 def _compare(spark: SparkSession, place: Path, facts: int, rounds: int, tell: Callable[[str], None]) -> Sizes:
@@ -109,7 +114,7 @@ def peak_mb(spark: SparkSession) -> float:
     return resident_mb(handle.current().pid(), "VmHWM")
 
 
-def table(little: Sizes, much: Sizes, megabytes: float) -> Table:
+def table(little: Sizes, much: Sizes, megabytes: float, waits: list[float]) -> Table:
     ratios = [ours / theirs for ours, theirs in zip(much.spark_s, much.duck_s, strict=True)]
     grown = [big * little.facts / (small * much.facts) for small, big in zip(little.spark_s, much.spark_s, strict=True)]
     took = f"{statistics.median(much.spark_s):.1f} s, {statistics.median(much.duck_s):.1f} s"
@@ -118,6 +123,8 @@ def table(little: Sizes, much: Sizes, megabytes: float) -> Table:
         line(f"time a fact, {much.facts:,} facts ÷ {little.facts:,}", grown, 1.2, 1.0),
         line("resident MB of Spark at its highest", [megabytes], 6_000, 6_000),
     ]
+    if waits:
+        told.append(line(f"seconds until a fact is in gold at worst, --every {freshness.EVERY}", [max(waits)], 60, 60))
     return Table(NAME, HEADS, told, [cells[-1] for cells in told])
 
 

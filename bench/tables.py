@@ -46,9 +46,9 @@ def spread(values: Sequence[float], form: str) -> str:
     return f"{min(values):{form}} to {max(values):{form}}"
 
 
-def write(page: Path, name: str, text: str) -> None:
+def write(page: Path, name: str, text: str, maker: str = "make bench") -> None:
     """Puts the text between the two comments of that name in the page."""
-    begin, end = f"<!-- {name}: made by make bench -->", f"<!-- /{name} -->"
+    begin, end = f"<!-- {name}: made by {maker} -->", f"<!-- /{name} -->"
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:

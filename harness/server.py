@@ -18,21 +18,41 @@ from penstock.server import door
 
 START_S = 60.0
 STOP_S = 30.0
+PROGRAM = ("-m", "penstock.cli.main")
+
+
+class NotStarted(RuntimeError):
+    """A server that ended before it was ready."""
+
+    def __init__(self, code: int, log: str) -> None:
+        super().__init__(f"the server did not start (exit {code}):\n{log}")
+        self.code = code
 
 
 class Server:
-    """Listens on free ports of loopback; its log is beside its data directory."""
+    """Listens on free ports of loopback; its log is beside its data directory, unless another place is named."""
 
-    def __init__(self, data: Path, *flags: str, listen: tuple[str, ...] = ("deferred",)) -> None:
-        command = [sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(data)]
+    def __init__(
+        self,
+        data: Path,
+        *flags: str,
+        listen: tuple[str, ...] = ("deferred",),
+        program: tuple[str, ...] = PROGRAM,
+        log: Path | None = None,
+    ) -> None:
+        command = [sys.executable, *program, "serve", "--data", str(data)]
         for name in listen:
             command += ["--listen", f"{name}=127.0.0.1:0"]
         data.parent.mkdir(parents=True, exist_ok=True)
         self.data = data
         self.ports: dict[str, int] = {}
-        self._log = (data.parent / f"{data.name}.log").open("ab")
+        self._log = (log or data.parent / f"{data.name}.log").open("ab")
         self.process = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=self._log, text=True)
-        self._await_ready()
+        try:
+            self._await_ready()
+        except BaseException:
+            self.process.kill()
+            raise
 
     def _await_ready(self) -> None:
         assert self.process.stdout is not None
@@ -42,8 +62,7 @@ class Server:
                 self.ports[rest[0]] = int(rest[1].rpartition(":")[2])
             elif word == "ready":
                 return
-        code = self.wait()
-        raise RuntimeError(f"the server did not start (exit {code}):\n{self.log()}")
+        raise NotStarted(self.wait(), self.log())
 
     @property
     def pid(self) -> int:
@@ -80,9 +99,15 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(data: Path, *flags: str, listen: tuple[str, ...] = ("deferred",)) -> Iterator[Server]:
+def serving(
+    data: Path,
+    *flags: str,
+    listen: tuple[str, ...] = ("deferred",),
+    program: tuple[str, ...] = PROGRAM,
+    log: Path | None = None,
+) -> Iterator[Server]:
     """A server for the length of a block; killed if the block left it running."""
-    server = Server(data, *flags, listen=listen)
+    server = Server(data, *flags, listen=listen, program=program, log=log)
     try:
         yield server
         if server.process.poll() is None:

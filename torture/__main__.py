@@ -6,9 +6,10 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
-from torture import fuzz, kill, races
+from torture import fuzz, kill, long, outage, races, simulate
 
 INPUTS = 1_000_000
 LIVE_INPUTS = 100_000
@@ -22,6 +23,10 @@ def main() -> int:
         "kill": killed,
         "fuzz": fuzzed,
         "races": raced,
+        "simulate": simulate.simulated,
+        "soak": long.soaked,
+        "time": long.timed,
+        "power": outage.powered,
     }
     broken = campaigns[asked.campaign](asked)
     for line in broken[:50]:
@@ -33,18 +38,29 @@ def main() -> int:
 def parsed(words: list[str]) -> argparse.Namespace:
     """Without a campaign it is `kill`."""
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
-    campaigns = parser.add_subparsers(dest="campaign", metavar="kill|fuzz|races", required=True)
+    campaigns = parser.add_subparsers(
+        dest="campaign", metavar="kill|fuzz|races|simulate|soak|time|power", required=True
+    )
     seeded = argparse.ArgumentParser(add_help=False)
     seeded.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     of_kill = campaigns.add_parser("kill", parents=[seeded], help="kill -9 under load, again and again")
-    of_kill.add_argument("--cycles", type=int, default=500, help="kills (default %(default)s)")
+    of_kill.add_argument("--cycles", type=int, default=1_000, help="kills (default %(default)s)")
     of_kill.add_argument("--confirm", choices=["write", "sync"], default="write")
+    of_kill.add_argument("--no-tables", dest="tables", action="store_false", help="without Spark at the end")
     of_fuzz = campaigns.add_parser("fuzz", parents=[seeded], help="fuzzed input, beside a model or over sockets")
     of_fuzz.add_argument("--dialect", choices=fuzz.NAMES, action="append", help="may be repeated (default: all)")
     of_fuzz.add_argument("--live", action="store_true", help="over real sockets, against a real server")
     of_fuzz.add_argument("--count", type=int, help=f"inputs a dialect (default {INPUTS:,}; live {LIVE_INPUTS:,})")
     of_races = campaigns.add_parser("races", parents=[seeded], help="workers that go to sleep while others publish")
     of_races.add_argument("--count", type=int, default=RACES, help="races (default %(default)s)")
+    long.add_soak(campaigns.add_parser("soak", parents=[seeded], help="an hour in all dialects: is everything flat?"))
+    long.add_time(
+        campaigns.add_parser("time", parents=[seeded], help="clocks are set, process and machine stand still")
+    )
+    outage.add_power(campaigns.add_parser("power", parents=[seeded], help="the power is cut under load"))
+    simulate.add(
+        campaigns.add_parser("simulate", parents=[seeded], help="whole lives in simulated time, by their seeds")
+    )
     return parser.parse_args(words if words and words[0] in {*campaigns.choices, "-h", "--help"} else ["kill", *words])
 
 
@@ -54,12 +70,25 @@ def killed(asked: argparse.Namespace) -> tuple[str, ...]:
 
     def progress(outcome: kill.Outcome) -> None:
         print(
-            f"  {outcome.cycles:6} kills  {outcome.published:9,} published  {outcome.finished:9,} finished  "
-            f"{outcome.answers:10,} answers  {len(outcome.broken)} broken  {time.monotonic() - start_s:6.0f} s",
+            f"  {outcome.kills:6} kills  {outcome.total('published'):9,} published  "
+            f"{outcome.total('finished'):9,} finished  {outcome.snapshots:5} snapshots  "
+            f"{outcome.compared:4} tables compared  {len(outcome.broken)} broken  {time.monotonic() - start_s:6.0f} s",
             flush=True,
         )
 
-    return kill.campaign(asked.cycles, asked.seed, asked.confirm, progress).broken
+    with opened_tables() if asked.tables else nullcontext() as tables:
+        outcome = kill.campaign(asked.cycles, asked.seed, asked.confirm, tables, progress)
+    print("\n".join(kill.result(outcome)))
+    return outcome.broken
+
+
+@contextmanager
+def opened_tables() -> Iterator[kill.Compares]:
+    """Spark is needed by nobody else."""
+    from torture import tables
+
+    with tables.opened() as opened:
+        yield opened
 
 
 def fuzzed(asked: argparse.Namespace) -> tuple[str, ...]:

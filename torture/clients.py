@@ -1,111 +1,93 @@
-"""Clients of `deferred` that mix all requests, pipelined, and note in a History what they asked and were told."""
+"""Clients of `deferred` that mix all requests, pipelined, and note in a History what they asked and were told; and what
+drives clients of any dialect."""
 
 from __future__ import annotations
 
-import random
+import base64
 import selectors
 import socket
 import time
-from collections import deque
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from typing import Protocol
 
-from torture.history import History, Life
+from torture.history import LOST, History, Life
+from torture.talk import Talk
 
 DELAYS_MS = (0, 0, 0, 0, 1, 20, 200, 1_000)
-BATCH_MAX = 40
 DRAIN_BATCH = 100
 
 
-class Client:
-    """One connection. Answers come in the order of the requests, so each waits in a row for its own."""
+class Client(Talk):
+    dialect = "deferred"
 
-    def __init__(self, port: int, history: History, name: str, random: random.Random) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
-        self.closed = False
-        self.waiting: deque[Callable[[bytes, float], None]] = deque()
-        self._history = history
-        self._name = name
-        self._random = random
-        self._number = 0
-        self._held: list[Life] = []
-        self._data = b""
-
-    def go_on(self) -> None:
-        """A random batch of requests, in one segment."""
-        lines = [self._request(time.monotonic()) for _ in range(self._random.randint(1, BATCH_MAX))]
-        try:
-            self.socket.sendall(b"".join(lines))
-        except OSError:
-            self.closed = True
-
-    def readable(self) -> None:
-        try:
-            data = self.socket.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            self.closed = True
-            return
-        now_s = time.monotonic()
-        *lines, self._data = (self._data + data).split(b"\n")
+    def hear(self, now_s: float) -> None:
+        *lines, self.data = self.data.split(b"\n")
         for line in lines:
-            self.waiting.popleft()(line, now_s)
+            self.row.popleft()(line, now_s)
 
-    def _request(self, now_s: float) -> bytes:
-        choice = self._random.random()
-        if choice < 0.40 or (choice >= 0.75 and not self._held):
+    def request(self, now_s: float) -> bytes:
+        choice = self.random.random()
+        if choice < 0.30:
             return self._publish(now_s)
-        if choice < 0.75:
+        if choice < 0.65:
             return self._reserve(now_s)
-        life = self._held.pop(self._random.randrange(len(self._held)))
-        return self._finish(life) if choice < 0.95 else self._release(life, now_s)
+        if choice < 0.95:
+            life = self.done()
+            return self._reserve(now_s) if life is None else self._finish(life)
+        life = self.returned(now_s)
+        return self._publish(now_s) if life is None else self._release(life, now_s)
 
     def _publish(self, now_s: float) -> bytes:
-        self._number += 1
-        size = self._random.choice((0, 0, 0, 100, 5_000))
-        body = b"%s.%d %s" % (self._name.encode(), self._number, b"x" * size)
-        delay_ms = self._random.choice(DELAYS_MS)
-        life = self._history.publishing(body, delay_ms / 1_000, now_s)
+        body = self.text_body()
+        delay_ms = self.random.choice(DELAYS_MS)
+        life = self.publishing(body, now_s, delay_ms / 1_000)
 
         def told(line: bytes, now_s: float) -> None:
             if not line.startswith(b"TASK "):
-                self._history.broken.append(f"ADD answered {line!r}")
+                self.history.breaks("answer", f"ADD answered {line!r}")
             else:
-                self._history.published(life, line.split(b" ")[1])
+                self.published(life, line.split(b" ")[1])
 
-        self.waiting.append(told)
+        self.row.append(told)
         return b"ADD %d %s\n" % (delay_ms, body)
 
     def _reserve(self, sent_s: float) -> bytes:
         def told(line: bytes, now_s: float) -> None:
-            if line == b"nil":
-                return
-            _, id, word, body = line.split(b" ", 3)
-            life = self._history.delivered(id, body, sent_s, now_s) if word == b"BODY" else None
-            if life is not None:
-                self._held.append(life)
+            if line != b"nil":
+                self.delivered(*task(line), sent_s, now_s)
 
-        self.waiting.append(told)
+        self.row.append(told)
         return b"RESERVE\n"
 
     def _finish(self, life: Life) -> bytes:
-        self._history.finishing(life)
+        self.history.finishing(life)
 
         def told(line: bytes, now_s: float) -> None:
             if line == b"ok":
-                self._history.finished(life)
+                self.finished(life)
             else:
-                self._history.finish_refused(life, now_s)
+                self.history.finish_refused(life, now_s)
 
-        self.waiting.append(told)
-        return b"DELETE %s\n" % life.id
+        self.row.append(told)
+        return b"DELETE %s\n" % life.ids[self.dialect]
 
-    def _release(self, life: Life, now_s: float) -> bytes:
-        delay_ms = self._random.choice(DELAYS_MS)
-        self._history.releasing(life, delay_ms / 1_000, now_s)
-        self.waiting.append(lambda line, now_s: None)
-        return b"RETURN %s %d\n" % (life.id, delay_ms)
+    def _release(self, life: Life, sent_s: float) -> bytes:
+        delay_ms = self.random.choice(DELAYS_MS)
+
+        def told(line: bytes, now_s: float) -> None:
+            if line == b"ok":
+                self.history.released(life, sent_s + delay_ms / 1_000)
+            else:
+                self.history.release_refused(life)
+
+        self.row.append(told)
+        return b"RETURN %s %d\n" % (life.ids[self.dialect], delay_ms)
+
+
+def task(line: bytes) -> tuple[bytes, bytes]:
+    """Id and body of an answer to RESERVE."""
+    _, shown, word, body = line.split(b" ", 3)
+    return shown, base64.b64decode(body) if word == b"BODY64" else body
 
 
 class Driven(Protocol):
@@ -139,7 +121,7 @@ def drive(clients: Sequence[Driven]) -> None:
 
 
 def drain(port: int, history: History, patience_s: float) -> set[bytes]:
-    """Reserve and finish whatever is left until nothing waits and nothing is held; the bodies seen."""
+    """Reserve and finish whatever is left until nothing waits and nothing is held; the bodies seen. In `deferred`."""
     seen: set[bytes] = set()
     deadline_s = time.monotonic() + patience_s
     with socket.create_connection(("127.0.0.1", port), 10) as connection, connection.makefile("rb") as answers:
@@ -150,12 +132,17 @@ def drain(port: int, history: History, patience_s: float) -> set[bytes]:
 
         while time.monotonic() < deadline_s:
             sent_s = time.monotonic()
-            found = [line.split(b" ", 3) for line in ask([b"RESERVE"] * DRAIN_BATCH) if line != b"nil"]
-            for _, id, _, body in found:
-                history.delivered(id, body, sent_s, time.monotonic())
-                seen.add(body)
-            refused = [line for line in ask([b"DELETE " + row[1] for row in found]) if line != b"ok"] if found else []
-            history.broken += [f"could not finish while draining: {line!r}" for line in refused]
+            found = [task(line) for line in ask([b"RESERVE"] * DRAIN_BATCH) if line != b"nil"]
+            lives = [history.delivered(b"deferred " + shown, body, sent_s, time.monotonic()) for shown, body in found]
+            for known in filter(None, lives):
+                seen.add(known.body)
+                history.finishing(known)
+            told = ask([b"DELETE " + shown for shown, _ in found]) if found else []
+            for life, line in zip(lives, told, strict=True):
+                if line != b"ok":
+                    history.breaks(LOST, f"could not be finished while draining: {line!r}")
+                elif life is not None:
+                    history.finished(life)
             if not found:
                 if ask([b"STATS"])[0].startswith(b"TASKS 0 RESERVED 0 "):
                     return seen

@@ -5,18 +5,32 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
+from torture.askers import Asker
 from torture.clients import Client, Driven
+from torture.fetchers import Fetcher
+from torture.gloves import Bincode, Json
 from torture.history import History
-from torture.posters import Poster
+from torture.posters import Poster, Worker
+from torture.pushers import Pusher, Subscriber
 
-SPEAKS = ("deferred", "glovebox")
-CONNECTIONS = 6
-POSTERS = 2
+SPEAKS = ("deferred", "glovebox", "pinpriq", "etzel", "rsmq")
+EACH = 2  # clients of each kind
 
 
 def crowd(ports: Mapping[str, int], history: History, chance: random.Random, name: str) -> list[Driven]:
     """For `drive`; `name` is told apart from every other crowd's on the same messages."""
-    names = [f"{name}.{number}" for number in range(CONNECTIONS + POSTERS)]
-    clients = [Client(ports["deferred"], history, name, chance) for name in names[:CONNECTIONS]]
-    posters = [Poster(ports["glovebox"], history, name, chance) for name in names[CONNECTIONS:]]
-    return [*clients, *posters]
+    clients: list[Driven] = []
+    for number in range(EACH):
+        known = f"{name}.{number}"
+        clients += [
+            Client(ports["deferred"], history, f"{known}d", chance),
+            Poster(ports["glovebox"], history, f"{known}p", chance, Json()),
+            Worker(ports["glovebox"], history, f"{known}j", chance, Json()),
+            Worker(ports["glovebox"], history, f"{known}b", chance, Bincode()),
+            Pusher(ports["pinpriq"], history, f"{known}q", chance),
+            Fetcher(ports["etzel"], history, f"{known}e", chance),
+            Asker(ports["rsmq"], history, f"{known}r", chance),
+        ]
+    if history.finals:
+        clients.append(Subscriber(ports["pinpriq"], history, f"{name}.s", chance))
+    return clients

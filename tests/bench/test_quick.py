@@ -51,6 +51,8 @@ def test_a_backlog_is_weighed_and_loaded() -> None:
     told = bench("backlog")
     for title in ("resident MB", "kill -9", "clean stop", "ready messages", "delayed messages", "queues, all used"):
         assert title in told
+    for figure in ("seconds to ready after kill -9", "seconds to ready after a clean stop", "MB of the journal"):
+        assert f"after 100,000 facts: {figure}" in told
 
 
 def test_the_archive_and_the_pipeline_are_measured() -> None:

@@ -76,6 +76,34 @@ def test_all_facts_of_a_tick_are_one_write() -> None:
     assert house.disk.operations[-1] == "write"
 
 
+def test_in_a_tick_in_which_time_moves_every_fact_has_its_own_time_and_all_are_one_write() -> None:
+    house = House()
+    house.publish(1, stages.WRITE)
+    house.embedded.move(START_US + 5 * S)
+    house.publish(2, stages.WRITE, ttl_us=1 * S)
+    before = house.disk.operations.count("write")
+    house.embedded.commit()
+    assert house.disk.operations.count("write") == before + 1
+    published = [fact for fact in check.read(house.disk) if fact.kind == facts.PUBLISHED]
+    assert [int(fact.at_us) - START_US for fact in published] == [0, 5 * S]
+    again = House(house.disk.after_kill(), now_us=START_US + 5 * S)
+    for embedded in (house.embedded, again.embedded):
+        live = [*embedded._engine.state().messages.values()]
+        assert [int(one.published_us) - START_US for one in live] == [0, 5 * S]
+        assert int(live[1].expires_us) == START_US + 6 * S
+
+
+def test_a_pause_within_a_tick_grants_grace_before_anything_else_happens() -> None:
+    house = House()
+    house.publish(1, stages.WRITE)
+    house.embedded.commit()
+    house.reserve(2 * S)
+    house.embedded.begin(START_US + 1 * S)
+    house.embedded.woken()
+    house.embedded.move(START_US + 9 * S)
+    assert [*leases(house.embedded).values()] == [START_US + 11 * S]
+
+
 def test_a_tick_without_facts_writes_nothing() -> None:
     house = House()
     operations = len(house.disk.operations)

@@ -67,11 +67,23 @@ def test_of_a_snapshot_that_nothing_can_replace_what_can_be_read_is_kept(away: S
     planned = away("journal", "repair", "--output", "json")
     assert planned.exit_code == 4
     losses = json.loads(planned.stdout)["losses"]
-    assert [(loss["file"], loss["offset"]) for loss in losses] == [(SECOND, messages_at)]
+    assert [(loss["file"], loss["offset"], loss["messages"]) for loss in losses] == [(SECOND, messages_at, 2)]
+    assert_documented("journal repair", json.loads(planned.stdout))
+    assert "  2 messages  " in away("journal", "repair", stdin="n\n").stdout
     assert away.text("journal", "repair", "--yes").endswith("The journal is sound again.\n")
     assert away.json("journal", "verify")["sound"] is True
     assert [one["messages"] for one in away.json("journal", "info")["snapshots"]] == [1]
     assert (written.folder / f"{SECOND}.damaged").exists()
+
+
+def test_one_without_a_footer_costs_nothing_and_is_repaired(away: Shell, written: Written) -> None:
+    flip(written.folder / SECOND, (written.folder / SECOND).stat().st_size - 20)
+    assert away("journal", "verify").exit_code == 4
+    said = away.text("journal", "repair", "--yes")
+    assert f"{SECOND}, byte " in said
+    assert "nothing: every fact can be kept" in said
+    assert away.json("journal", "verify")["sound"] is True
+    assert [one["messages"] for one in away.json("journal", "info")["snapshots"]] == [3]
 
 
 def test_one_without_a_header_is_not_repaired(away: Shell, written: Written) -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 from penstock.history.shelves import Shelves
 from penstock.journal.disk import Disk
 from tests.journal.simdisk import PowerCut, SimDisk
 
 
 class Power:
-    """Fails before an operation, counted from 1 over all disks; 0: never."""
+    """Goes before an operation, counted from 1 over all disks, or has it fail, once or for good; 0: never."""
 
-    def __init__(self, cut_before: int = 0) -> None:
+    def __init__(self, cut_before: int = 0, fail_at: int = 0, fail_errno: int = errno.EIO, for_good: bool = False):
         self.cut_before = cut_before
+        self.fail_at = fail_at
+        self.fail_errno = fail_errno
+        self.for_good = for_good
         self.operations = 0
 
     def operate(self) -> None:
         self.operations += 1
         if self.operations == self.cut_before:
             raise PowerCut
+        if self.fail_at and (self.operations == self.fail_at or (self.for_good and self.operations > self.fail_at)):
+            raise OSError(self.fail_errno, os.strerror(self.fail_errno))
 
 
 class PoweredDisk(SimDisk):

@@ -206,10 +206,12 @@ def test_there_is_one_when_segments_are_many_however_small(disk: SimDisk, monkey
     assert not due(disk, Keeping(1 << 40), 0)
 
 
-def test_there_is_one_when_the_disk_lacks_room(disk: SimDisk) -> None:
+def test_there_is_one_when_the_disk_lacks_room_and_it_would_make_some(disk: SimDisk) -> None:
+    sealed = padded(disk, segment_numbers(disk)[:-1], 8_192)
     made = folder(disk, Keeping(1 << 40))
-    assert made.is_due(segment_numbers(disk)[-1], 1 << 40, pressed=True)
-    assert not made.is_due(1, 1 << 40, pressed=True)
+    assert made.is_due(segment_numbers(disk)[-1], sealed * 7 // 8, pressed=True)
+    assert not made.is_due(segment_numbers(disk)[-1], sealed, pressed=True), "as much would live in it as there is"
+    assert not made.is_due(1, 0, pressed=True), "nothing is sealed"
 
 
 def test_right_after_one_there_is_no_other(disk: SimDisk) -> None:

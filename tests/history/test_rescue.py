@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.codecs.snapshots import DEDUP_IDS, MARKS, MESSAGES, NUMBERS, QUEUES
+from penstock.codecs.snapshots import DEDUP_IDS, HEADER_BYTES, MARKS, MESSAGES, NUMBERS, QUEUES
 from penstock.history.rescue import Rescue
 from penstock.journal import check
 from penstock.journal.segment import JournalDamaged, segment_name, segment_numbers
@@ -89,6 +89,48 @@ def test_a_rescued_journal_is_sound_and_its_server_goes_on(contents: dict[str, b
     assert check.verify(disk) == []
     lived(disk, 10, seed=9)
     assert check.verify(disk) == []
+
+
+def test_a_lost_footer_costs_nothing_and_is_damage_all_the_same(contents: dict[str, bytes]) -> None:
+    whole, _ = replayed(SimDisk(contents))
+    sound = SimDisk(contents)
+    name = snapshot_name(snapshot_numbers(sound)[0])
+    disk = spoiled(sound, name, sound.size(name) - 20)
+    assert not is_founded(disk)
+    rescue = rescued(disk)
+    assert [damage.file for damage in rescue.plan.damages] == [name]
+    assert rescue.plan.losses == []
+    state, _ = replayed(disk)
+    state.next_seq = whole.next_seq
+    assert_same(state, whole)
+
+
+def test_whichever_byte_is_spoiled_nothing_is_lost_that_is_not_listed(contents: dict[str, bytes]) -> None:
+    """But for the header, without which there is no repair."""
+    sound = SimDisk(contents)
+    whole = orders(sound)
+    name = snapshot_name(snapshot_numbers(sound)[0])
+    for at in range(HEADER_BYTES, sound.size(name), 67):
+        disk = spoiled(sound, name, at)
+        rescue = rescued(disk)
+        listed = sum(loss.messages for loss in rescue.plan.losses)
+        assert any(damage.offset <= at for damage in rescue.plan.damages), at
+        assert check.verify(disk) == [], at
+        assert orders(disk) <= whole, at
+        assert len(whole - orders(disk)) <= listed, at
+
+
+def test_how_many_messages_are_lost_is_told(contents: dict[str, bytes]) -> None:
+    """Some of them had ended since: the facts that say so are among those that are salvaged."""
+    disk = broken(contents, MESSAGES)
+    sound = SnapshotReader(SimDisk(contents), snapshot_numbers(disk)[0], b"")
+    sound.check()
+    assert sound.footer is not None
+    assert [loss.messages for loss in Rescue(disk, 77).plan.losses] == [sound.footer.messages, 0]
+
+
+def orders(disk: SimDisk) -> set[int]:
+    return {int(message.order) for message in replayed(disk)[0].messages.values()}
 
 
 def test_a_rescue_changes_nothing_before_it_is_told_to(contents: dict[str, bytes]) -> None:

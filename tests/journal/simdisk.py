@@ -178,12 +178,21 @@ class SimDisk(Disk):
 
     def crash_states(self, seed: int = 0) -> Iterator[SimDisk]:
         """Disks as they may look when the power comes back."""
+        files, doubts = self._in_doubt()
+        for kept in _choices(len(doubts), random.Random(seed)):
+            yield self._crashed(files, [doubts[place] for place in sorted(kept)])
+
+    def crash_state(self, chance: random.Random) -> SimDisk:
+        """One of them."""
+        files, doubts = self._in_doubt()
+        kept = chance.choice((0.0, 0.5, 0.9, 1.0))
+        return self._crashed(files, [doubt for doubt in doubts if chance.random() < kept])
+
+    def _in_doubt(self) -> tuple[list[File], list[Change | Naming]]:
         named = [*self.durable_names.values(), *self.files.values(), *(naming.file for naming in self.namings)]
         files = list({id(file): file for file in named}.values())
         doubts: list[Change | Naming] = [change for file in files for change in [*file.doubtful, *file.pending]]
-        doubts += self.namings
-        for kept in _choices(len(doubts), random.Random(seed)):
-            yield self._crashed(files, [doubts[place] for place in sorted(kept)])
+        return files, [*doubts, *self.namings]
 
     def _crashed(self, files: list[File], kept: list[Change | Naming]) -> SimDisk:
         names = dict(self.durable_names)

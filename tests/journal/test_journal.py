@@ -496,6 +496,45 @@ def test_where_a_whole_segment_does_not_fit_a_smaller_one_does() -> None:
     assert [fact.body[:1] for fact in check.read(disk)] == [b"a", b"b"]
 
 
+def test_where_a_whole_spare_does_not_fit_a_smaller_one_lets_the_segment_be_sealed() -> None:
+    disk = SmallDisk()
+    disk.room = 40_000
+    journal = Journal(disk, STORE_ID, 1, 1, START_US, 32_768)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.prepare_spare()
+    assert (journal.full, journal.has_spare, journal.wants_spare) == (True, True, False)
+    assert journal.is_ripe(START_US, 0)
+    journal.rotate(START_US)
+    journal.append(batch_of((2, b"b")), START_US)
+    assert [fact.message for fact in check.read(disk)] == [1, 2]
+
+
+def test_a_spare_that_was_made_small_is_made_anew_when_there_is_room() -> None:
+    disk = SmallDisk()
+    disk.room = 40_000
+    journal = Journal(disk, STORE_ID, 1, 1, START_US, 32_768)
+    journal.prepare_spare()
+    assert disk.size(SPARE_NAME) < 32_768
+    disk.room = 80_000
+    journal.full = False
+    assert journal.wants_spare
+    journal.prepare_spare()
+    assert (journal.full, journal.wants_spare, disk.size(SPARE_NAME)) == (False, False, 32_768)
+
+
+def test_a_small_spare_still_holds_the_ends_of_all_that_lives() -> None:
+    disk = SmallDisk()
+    disk.room = 40_000
+    journal = Journal(disk, STORE_ID, 1, 1, START_US, 32_768)
+    journal.reserve_bytes = 10_000
+    journal.prepare_spare()
+    assert not journal.has_spare, "40,000 bytes less a segment are not 10,000"
+    disk.room = 43_000
+    journal.full = False
+    journal.prepare_spare()
+    assert disk.size(SPARE_NAME) == 10_000
+
+
 def test_where_not_even_one_batch_fits_it_says_so_and_dies() -> None:
     disk, journal = small_journal(SEGMENT_BYTES)
     journal.append(batch_of((1, b"a" * 1_000)), START_US)

@@ -1,12 +1,8 @@
-"""A real server on a real disk of a few megabytes that is filled to the last byte, and emptied again.
-
-Where the machine does not allow a file system to be mounted, these are skipped and say so; the same laws are held up on
-a simulated disk in tests/server/test_room.py and tests/journal/test_journal.py.
-"""
+"""A real server on a real disk of a few megabytes that is filled to the last byte, and emptied again."""
 
 from __future__ import annotations
 
-import subprocess
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +11,14 @@ from typing import Any
 import pytest
 
 from harness.server import Server, serving
+from penstock.journal.disk import OsDisk
+from penstock.journal.segment import segment_numbers
+from tests.history.histories import journal_of, lives
+from tests.history.test_process import Running, archived
 from tests.live.lines import Lines
+from tests.live.small_disk import fill, small_disk
 from tests.live.test_archive import eventually
 
-SIZE = 8 << 20
 FLAGS = (
     *("--limits-segment-bytes", "262144", "--journal-snapshot-bytes", "262144"),
     *("--archive-seal-s", "1", "--confirm", "write"),
@@ -28,35 +28,13 @@ RESUMES_S = 5.0
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "small"
-    place.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if mount.returncode:
-        pytest.skip("this machine does not allow a file system to be mounted: no real disk was filled")
-    try:
+    with small_disk(tmp_path / "small") as place:
         yield place
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def room(server: Server) -> dict[str, Any]:
     found: dict[str, Any] = server.get("/api/v1/status")["room"]
     return found
-
-
-def fill(place: Path) -> Path:
-    """Somebody else takes every byte that is left."""
-    other = place / "other"
-    with other.open("wb") as file:
-        try:
-            while True:
-                file.write(bytes(65_536))
-                file.flush()
-        except OSError:
-            pass
-    return other
 
 
 def publish_until_refused(client: Lines) -> list[bytes]:
@@ -73,19 +51,28 @@ def finish_all(client: Lines, count: int) -> None:
         assert client.ask(b"DELETE " + client.ask(b"RESERVE").split(b" ")[1]) == b"ok"
 
 
-def test_a_server_that_fills_its_disk_refuses_and_resumes(small: Path) -> None:
-    with serving(small / "data", *FLAGS) as server, Lines(server.port) as client:
+def assert_resumes(server: Server, client: Lines) -> None:
+    """The log is not on the disk that is full, and tells why it does not."""
+    until = time.monotonic() + RESUMES_S
+    while client.ask(b"ADD 0 again") == b"queue full":
+        assert time.monotonic() < until, f"{server.get('/api/v1/status')}\n{server.log()}"
+        time.sleep(0.05)
+
+
+def test_a_server_that_fills_its_disk_refuses_and_resumes(small: Path, tmp_path: Path) -> None:
+    with serving(small / "data", *FLAGS, log=tmp_path / "log") as server, Lines(server.port) as client:
         ids = publish_until_refused(client)
         assert len(ids) > 500
-        assert room(server)["refusing"] == "disk"
+        assert '"lacks":"disk"' in server.log()
         finish_all(client, len(ids))
-        eventually(lambda: room(server)["refusing"] == "")
-        assert client.publish(b"again")
+        assert_resumes(server, client)
         assert server.process.poll() is None
 
 
-def test_where_others_fill_the_disk_all_that_lives_can_end_and_publishing_resumes_soon(small: Path) -> None:
-    with serving(small / "data", *FLAGS) as server, Lines(server.port) as client:
+def test_where_others_fill_the_disk_all_that_lives_can_end_and_publishing_resumes_soon(
+    small: Path, tmp_path: Path
+) -> None:
+    with serving(small / "data", *FLAGS, log=tmp_path / "log") as server, Lines(server.port) as client:
         ids = [client.publish(b"y" * 300) for _ in range(1_000)]
         other = fill(small)
         eventually(lambda: room(server)["refusing"] == "disk")
@@ -94,10 +81,20 @@ def test_where_others_fill_the_disk_all_that_lives_can_end_and_publishing_resume
         finish_all(client, len(ids))
         assert client.ask(b"RESERVE") == b"nil"
         other.unlink()
-        returned = time.monotonic()
-        while client.ask(b"ADD 0 more") == b"queue full":
-            assert time.monotonic() - returned < RESUMES_S
-            time.sleep(0.05)
+        assert_resumes(server, client)
         assert server.stop() == 0
     with serving(small / "data", *FLAGS) as server:
         assert server.get("/api/v1/queues/default")["counts"]["ready"] == 1
+
+
+def test_an_archivist_that_is_far_behind_makes_room_segment_by_segment(small: Path) -> None:
+    """The archive takes as much as the journal does, and both do not fit beside each other."""
+    made = journal_of(lives(40, body=random.Random(1).randbytes(140_000)), 256 << 10)
+    (small / "journal").mkdir()
+    for name, content in made.contents().items():
+        (small / "journal" / name).write_bytes(content)
+    below = segment_numbers(made)[-1] + 1
+    with Running(small) as running:
+        running.tell(below, pressed=1)
+        eventually(lambda: segment_numbers(OsDisk(str(small / "journal"))) == [])
+    assert len(archived(small)) == 1 + 3 * 40

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -65,16 +63,3 @@ def test_numbers_given_out_before_a_kill_never_return(data: Path) -> None:
         server.wait()
         assert not ids & given
         ids |= given
-
-
-def test_a_stopped_process_fails_no_lease(data: Path, tmp_path: Path) -> None:
-    """SIGSTOP for longer than the lease: at the end of the pause the lease gets its grace, and is not counted out."""
-    config = tmp_path / "penstock.toml"
-    config.write_text("[dialect.deferred]\nstuck_timeout_s = 2\nstuck_attempts = 0\n")
-    with serving(data, "--config", str(config)) as server, Lines(server.port) as client:
-        id = client.publish(b"precious")
-        assert client.ask(b"RESERVE").split(b" ")[1] == id
-        os.kill(server.pid, signal.SIGSTOP)
-        time.sleep(3)
-        os.kill(server.pid, signal.SIGCONT)
-        assert client.ask(b"DELETE " + id) == b"ok"

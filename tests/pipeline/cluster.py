@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pyspark
 
+from penstock.pipeline.classdata import reading
 from penstock.pipeline.session import find_java
 
 START_S = 60.0
 STOP_S = 20.0
 DEPLOY = "org.apache.spark.deploy"
 HERE = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *reading().split())
 
 
 class Cluster:

@@ -9,7 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.pipeline.session import QUICK, open_session
+from tests.pipeline.histories import Fact, History, cut, random_history, write_archive
+from tests.pipeline.house import House
 
+# What is asked here is so little that to compile a plan takes longer than to interpret it.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 PATIENCE_S = 300  # a machine may be busy, and Spark takes its time to begin
 
 
@@ -21,6 +25,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = open_session("local[2,4]", "1g", QUICK)
+    session = open_session("local[2,4]", "1g", QUICK | INTERPRETED)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def told_history() -> History:
+    return random_history(21, 1_500)
+
+
+@pytest.fixture(scope="session")
+def told_story(told_history: History) -> list[Fact]:
+    return told_history.facts
+
+
+@pytest.fixture(scope="session")
+def told_house(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, told_story: list[Fact]) -> House:
+    """Its tables, made in one batch: to be asked, not to be changed."""
+    made = House(spark, tmp_path_factory.mktemp("told"))
+    write_archive(made.archive, cut(told_story, 900))
+    assert [done.facts for done in made.run()] == [len(told_story)]
+    return made

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.pipeline.jobs.run import Pipeline, run
-from penstock.pipeline.jobs.tables import open_tables
-from penstock.pipeline.lake import Lake, Manifest, Run
+from penstock.pipeline.jobs.tables import names_in, open_tables
+from penstock.pipeline.lake import Lake, Run
 from tests.pipeline import oracle
 from tests.pipeline.histories import Fact
 from tests.pipeline.oracle import Row
@@ -28,16 +28,12 @@ class House:
         self.spark = spark
         self.archive = root / "archive"
         self.lake = Lake(root / "lake")
-        self._opened: tuple[Manifest, int | None] | None = None
 
     def run(self, **said: Any) -> list[Run]:
         return run(Pipeline(self.spark, self.archive, self.lake, lambda title, number, total: None, **said))
 
     def sql(self, query: str, then_us: int | None = None) -> DataFrame:
-        manifest = self.lake.manifest()
-        if self._opened != (manifest, then_us):
-            open_tables(self.spark, self.archive, self.lake, manifest, then_us)
-            self._opened = (manifest, then_us)
+        open_tables(self.spark, self.archive, self.lake, self.lake.manifest(), then_us, names_in(query))
         return self.spark.sql(query)
 
     def rows(self, query: str, then_us: int | None = None) -> list[Row]:

@@ -71,6 +71,11 @@ def test_rows_are_a_table_or_lines_of_json(data: Path) -> None:
     assert len(penstock(data, "sql", query, "--output", "json", "--limit", "2").stdout.splitlines()) == 2
 
 
+def test_a_table_may_be_meant_in_a_roundabout_way(data: Path) -> None:
+    for query in ("select count(*) as n from identifier('gold' || '.cost')", "show tables in gold"):
+        assert penstock(data, "sql", query, "--output", "json").exit_code == 0
+
+
 def test_the_past_is_asked_with_a_moment(data: Path, history: list[Fact]) -> None:
     at_us = 1_767_311_400_000_000
     lines = penstock(data, "sql", "select * from asof.queues", "--at", AT, "--output", "json").stdout.splitlines()

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pipeline import oracle
-from tests.pipeline.histories import SECOND, History, random_history, write_archive
+from tests.pipeline.histories import SECOND, Fact, History, write_archive
 from tests.pipeline.house import House
 
 PAGE = Path(__file__).parents[2] / "docs" / "pipeline.md"
@@ -54,18 +54,9 @@ def test_what_does_not_move_is_stuck_and_what_is_slow_by_nature_is_not(spark: Sp
     assert (holder["holder"], holder["deliveries"]) == (IDLE, 3)
 
 
-@pytest.fixture(scope="module")
-def house(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> House:
-    made = House(spark, tmp_path_factory.mktemp("gold"))
-    write_archive(made.archive, [random_history(61, 400).facts])
-    made.run()
-    return made
-
-
-def test_histograms_add_up_to_the_percentiles_of_all(house: House) -> None:
-    history = random_history(61, 400).facts
-    works = [row["work_us"] for row in oracle.attempts(history) if row["work_us"] is not None]
-    (found,) = house.rows("""
+def test_histograms_add_up_to_the_percentiles_of_all(told_house: House, told_story: list[Fact]) -> None:
+    works = [row["work_us"] for row in oracle.attempts(told_story) if row["work_us"] is not None]
+    (found,) = told_house.rows("""
         SELECT histogram_percentile(map_from_entries(collect_list(struct(bucket, n))), 0.95) AS p95_us
         FROM (
             SELECT bucket, sum(n) AS n
@@ -76,7 +67,7 @@ def test_histograms_add_up_to_the_percentiles_of_all(house: House) -> None:
     assert found["p95_us"] == pytest.approx(exact, rel=0.026)
 
 
-def test_every_question_in_the_documents_has_an_answer(house: House) -> None:
+def test_every_question_in_the_documents_has_an_answer(told_house: House) -> None:
     assert len(QUESTIONS) >= 5
     for question in QUESTIONS:
-        house.rows(question)
+        told_house.rows(question)

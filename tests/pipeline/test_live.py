@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from harness.server import Server, serving
+from penstock.cli.pipeline_ledger import counted
 from penstock.pipeline.session import QUICK
 from tests.live.lines import Lines
 from tests.pipeline.house import House
@@ -32,10 +33,6 @@ def eventually(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
-
-
-def is_archived(server: Server) -> bool:
-    return bool(server.get("/api/v1/status")["archive"]["behind_facts"] == 0)
 
 
 def shown(server: Server) -> Said:
@@ -67,10 +64,10 @@ def data(tmp_path: Path) -> Path:
 
 def test_the_past_is_what_the_server_said_then_and_totals_are_its_counters(spark: SparkSession, data: Path) -> None:
     house = House(spark, data)
-    with serving(data, *SOON) as server, Lines(server.port) as client:
+    with serving(data, "--confirm", "write") as server, Lines(server.port) as client:
         said = list(some_life(client, server))
-        eventually(lambda: is_archived(server))
-        house.run(counters=server.get("/api/v1/queues")["queues"])
+        (done,) = house.run(ledger=lambda taken: counted(str(data), taken))
+    assert done.compared == 1
     assert len(said) == 4
     for at_us, counts in said:
         (found,) = house.rows("SELECT * FROM asof.queues WHERE queue = 'default'", at_us)

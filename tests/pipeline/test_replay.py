@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
+from harness.server import Server, serving
+from penstock.cli.main import main
 from penstock.pipeline.jobs.replay import BadCondition, Choice
 from penstock.pipeline.plan import Bodiless, Chosen, Plan
+from penstock.pipeline.session import QUICK
+from penstock.sync import Client
 from tests.pipeline.histories import History, cut, write_archive
 from tests.pipeline.house import House
 
 BINARY = bytes(range(256))
+PATIENCE_S = 200.0
 
 
 def a_history() -> History:
@@ -101,3 +113,40 @@ def test_what_was_chosen_is_kept_in_the_order_of_numbers_whatever_comes_later(ho
     assert said is not None
     assert (said.where, said.to, said.chosen.lacking()) == ("outcome = 'dropped'", "orders", 1)
     assert [path.name for path in plan.path.parent.iterdir()] == ["kept.parquet"]
+
+
+# -- killed while it is planned
+
+
+def command(house: House, server: Server, *more: str) -> list[str]:
+    said = ["--where", "outcome = 'dropped'", "--to", "again", "--id", "killed", "--yes", "--output", "json"]
+    url = f"ws://127.0.0.1:{server.ports['glovebox']}"
+    return ["pipeline", "replay", *said, "--data", str(house.archive.parent), "--url", url, *more]
+
+
+def kill_while_it_plans(house: House, server: Server) -> None:
+    """Spark is at work on the plan, and nothing of it counts yet."""
+    conf = [word for name, value in QUICK.items() for word in ("--conf", f"{name}={value}")]
+    words = [sys.executable, "-m", "penstock.cli.main", *command(house, server, *conf)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    deadline = time.monotonic() + PATIENCE_S
+    with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as planning:
+        while not any(house.lake.root.glob("replays/killed.*")):
+            assert planning.poll() is None, "it came to its end"
+            assert time.monotonic() < deadline, "waited in vain"
+        planning.kill()
+    assert planning.returncode == -signal.SIGKILL
+
+
+def test_killed_while_it_plans_it_publishes_nothing_and_each_message_once_when_it_is_repeated(
+    house: House, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "data", listen=("glovebox",)) as server:
+        with Client(f"ws://127.0.0.1:{server.ports['glovebox']}") as client:
+            client.create("again")
+        kill_while_it_plans(house, server)
+        assert Plan(house.lake, "killed").said() is None
+        assert server.get("/api/v1/queues/again")["counts"]["published"] == 0
+        told = [json.loads(CliRunner().invoke(main, command(house, server)).stdout) for _ in range(2)]
+        assert [(one["published"], one["before"]) for one in told] == [(3, 0), (0, 3)]
+        assert server.get("/api/v1/queues/again")["counts"]["published"] == 3

@@ -13,13 +13,13 @@ from pyspark.sql import SparkSession
 
 from penstock.model import facts as kinds
 from penstock.pipeline.jobs import report as job
-from penstock.pipeline.jobs.report import SLOTS_MOST, Asked, NothingThere, span_of
+from penstock.pipeline.jobs.report import SLOTS_MOST, TABLES, Asked, NothingThere, span_of
 from penstock.pipeline.jobs.report_lists import SLOWEST_EACH, failing
 from penstock.pipeline.jobs.tables import open_tables
 from penstock.pipeline.report.numbers import Failing, Report
 from penstock.pipeline.report.page import page
 from penstock.pipeline.schema import MINUTE_US
-from tests.pipeline.histories import BEGIN_US, SECOND, Fact, History, random_history, write_archive
+from tests.pipeline.histories import BEGIN_US, SECOND, Fact, History, write_archive
 from tests.pipeline.house import House
 
 KINDS = {
@@ -33,22 +33,20 @@ KINDS = {
 
 
 class Told:
-    def __init__(self, spark: SparkSession, root: Path) -> None:
-        self.house = House(spark, root)
-        self.history = random_history(7, 700)
-        write_archive(self.house.archive, [self.history.facts])
-        self.house.run()
-        self.manifest = self.house.lake.manifest()
-        open_tables(spark, self.house.archive, self.house.lake, self.manifest)
+    def __init__(self, house: House, history: History) -> None:
+        self.house = house
+        self.history = history
+        self.manifest = house.lake.manifest()
         self.whole = self.report()
 
     def report(self, **asked: Any) -> Report:
+        open_tables(self.house.spark, self.house.archive, self.house.lake, self.manifest, names=TABLES)
         return job.report(self.house.spark, self.manifest, Asked(**asked), BEGIN_US)
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
-    return Told(spark, tmp_path_factory.mktemp("report"))
+def told(told_house: House, told_history: History) -> Told:
+    return Told(told_house, told_history)
 
 
 def counted(rows: list[Fact], queue: str | None = None) -> dict[str, int]:
@@ -139,7 +137,7 @@ def test_a_lake_without_messages_has_nothing_to_tell(spark: SparkSession, tmp_pa
     house = House(spark, tmp_path)
     write_archive(house.archive, [History().facts])
     house.run()
-    open_tables(spark, house.archive, house.lake, house.lake.manifest())
+    open_tables(spark, house.archive, house.lake, house.lake.manifest(), names=TABLES)
     with pytest.raises(NothingThere):
         job.report(spark, house.lake.manifest(), Asked(), BEGIN_US)
 

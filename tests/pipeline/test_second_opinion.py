@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.pipeline.histories import cut, random_history, write_archive
 from tests.pipeline.house import House
 
 DELIVERED = "(fact = 'leased' OR reason = 'taken')"
@@ -51,29 +49,21 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def house(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> House:
-    made = House(spark, tmp_path_factory.mktemp("second"))
-    write_archive(made.archive, cut(random_history(21, 2_000).facts, 900))
-    made.run()
-    return made
-
-
-@pytest.fixture(scope="module")
-def duck(house: House) -> duckdb.DuckDBPyConnection:
+def duck(told_house: House) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    connection.execute(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{house.archive}/*/*.parquet')")
+    connection.execute(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{told_house.archive}/*/*.parquet')")
     return connection
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_duckdb_finds_the_same(house: House, duck: duckdb.DuckDBPyConnection, question: str) -> None:
+def test_duckdb_finds_the_same(told_house: House, duck: duckdb.DuckDBPyConnection, question: str) -> None:
     theirs = sorted(duck.execute(QUESTIONS[question]).fetchall(), key=repr)
-    ours = sorted((tuple(row.values()) for row in house.rows(question)), key=repr)
+    ours = sorted((tuple(row.values()) for row in told_house.rows(question)), key=repr)
     assert len(ours) > 10 or "cost" in question
     assert ours == theirs
 
 
-def test_the_tables_files_are_plain_parquet(house: House, duck: duckdb.DuckDBPyConnection) -> None:
-    parts = [str(house.lake.root / part.path / "*.parquet") for part in house.lake.manifest().parts["lives"]]
+def test_the_tables_files_are_plain_parquet(told_house: House, duck: duckdb.DuckDBPyConnection) -> None:
+    parts = [str(told_house.lake.root / part.path / "*.parquet") for part in told_house.lake.manifest().parts["lives"]]
     (count,) = duck.execute("SELECT count(*) FROM read_parquet(?)", [parts]).fetchall()[0]
-    assert count == len(house.rows("SELECT 1 FROM silver.lives WHERE outcome != 'open'"))
+    assert count == len(told_house.rows("SELECT 1 FROM silver.lives WHERE outcome != 'open'"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.pipeline import session
-from penstock.pipeline.session import LITTLE_BYTES, QUICK, NoSpark, find_java, fitting
+from penstock.pipeline.session import BRIEF, LITTLE_BYTES, QUICK, NoSpark, find_java, fitting
 
 COUNT = f"""
 from penstock.pipeline.session import session
@@ -74,7 +74,7 @@ def test_little_is_read_with_the_quicker_compiler_and_much_with_the_better(tmp_p
     file.parent.mkdir()
     file.touch()
     os.truncate(file, LITTLE_BYTES - 1)
-    assert fitting(tmp_path, tmp_path / "nowhere") == QUICK
+    assert fitting(tmp_path, tmp_path / "nowhere") == QUICK | {BRIEF: "true"}
     os.truncate(file, LITTLE_BYTES)
     assert fitting(tmp_path) == {}
 

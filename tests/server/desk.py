@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from penstock.server import admin, door
 from penstock.server.clock import Clock
 from penstock.server.config import load
 from penstock.server.options import CONFIRM
+from penstock.server.sealing import seal
 from penstock.server.store import Store, claim, open_store
 from penstock.server.tick import Heart
 from tests.server.fakes import run
@@ -97,6 +99,7 @@ async def open_desk(data: Path, clock: Clock, text: str = "") -> AsyncIterator[D
                 store.journal_disk,
                 lambda: {"version": "test"},
                 lambda: desk.ready,
+                partial(seal, store.embedded, heart),
             )
             desk.routes = routes(api.application())
             runner = admin.runner(api)

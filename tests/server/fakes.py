@@ -67,6 +67,7 @@ class FakeStore(Driven):
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.begun_us: list[int] = []
+        self.moved_us: list[int] = []
         self.due_us: int = NEVER_US
         self.dies_at = ""
         self.withholds = False
@@ -86,6 +87,11 @@ class FakeStore(Driven):
         self.begun_us.append(now_us)
         if now_us >= self.due_us:
             self.due_us = NEVER_US
+
+    def move(self, now_us: int) -> None:
+        """Not noted among the calls: where the clock is real, it depends on the machine."""
+        self.moved_us.append(now_us)
+        self._die_at("move")
 
     def woken(self) -> None:
         self._note("woken")
@@ -124,6 +130,9 @@ class FakeStore(Driven):
 
     def _note(self, call: str) -> None:
         self.calls.append(call)
+        self._die_at(call)
+
+    def _die_at(self, call: str) -> None:
         if call == self.dies_at:
             raise OSError(5, "the disk is gone")
 

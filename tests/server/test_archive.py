@@ -16,7 +16,16 @@ import pytest
 from penstock.journal.journal import Journal, JournalDead
 from penstock.model.limits import SECOND_US
 from penstock.server import exits
-from penstock.server.archive import AGAIN_MAX_US, AGAIN_US, LEFTOVERS_US, Archive, Archiving, archiving
+from penstock.server.archive import (
+    AGAIN_MAX_US,
+    AGAIN_PRESSED_US,
+    AGAIN_US,
+    LEFTOVERS_US,
+    PRESSED_SEAL_US,
+    Archive,
+    Archiving,
+    archiving,
+)
 from penstock.server.config import load
 from penstock.server.log import Log
 from tests.journal.simdisk import SimDisk
@@ -87,11 +96,11 @@ class Scene:
     def said(self, event: str) -> int:
         return [told["event"] for told in self.events()].count(event)
 
-    async def beat_until_said(self, event: str, times: int) -> None:
+    async def beat_until_said(self, event: str, times: int, pressed: bool = False) -> None:
         """At the same moment again and again."""
 
         def said() -> bool:
-            self.beat()
+            self.beat(pressed=pressed)
             return self.said(event) >= times
 
         await until(said)
@@ -323,6 +332,38 @@ def test_a_deaf_one_is_not_waited_for() -> None:
                 world.archive._told = 0
                 world.beat()
             assert world.status()["pid"] is not None
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("enabled", [False, True], ids=["snapshots only", "an archive too"])
+def test_where_room_lacks_what_could_not_be_sealed_at_once_is_sealed_as_soon_as_it_can_be(enabled: bool) -> None:
+    async def scenario() -> None:
+        async with scene(DEAF, enabled=enabled) as world:
+            world.publish()
+            world.beat(pressed=True)
+            assert world.journal.segment == 1, "the next segment is not ready"
+            world.journal.prepare_spare()
+            world.beat(pressed=True)
+            assert world.journal.segment == 2
+            world.publish()
+            world.journal.prepare_spare()
+            world.beat(PRESSED_SEAL_US - 1, pressed=True)
+            assert world.journal.segment == 2
+            world.beat(1, pressed=True)
+            assert world.journal.segment == 3, "what ended since may make room"
+
+    run(scenario())
+
+
+def test_where_room_lacks_it_is_started_again_soon_however_often_it_failed() -> None:
+    async def scenario() -> None:
+        async with scene(FAILING, first_segment=2) as world:
+            world.beat(LEFTOVERS_US, pressed=True)
+            for turn in range(1, 6):
+                await world.beat_until_said("archivist ended", turn, pressed=True)
+                world.beat(AGAIN_PRESSED_US, pressed=True)
+                assert world.status()["pid"] is not None
 
     run(scenario())
 

@@ -59,14 +59,19 @@ def test_the_real_sources_are_microseconds_that_move() -> None:
 
 def test_a_late_beat_is_no_pause_yet() -> None:
     watch = PauseWatch(0)
-    assert not watch.noticed(HEARTBEAT_US + PAUSE_NOTICED_US)
+    assert not watch.noticed(PAUSE_NOTICED_US)
 
 
 def test_a_pause_is_noticed_once() -> None:
     watch = PauseWatch(0)
-    late = HEARTBEAT_US + PAUSE_NOTICED_US + 1
-    assert watch.noticed(late)
-    assert not watch.noticed(late + 1)
+    assert watch.noticed(PAUSE_NOTICED_US + 1)
+    assert not watch.noticed(PAUSE_NOTICED_US + 2)
+
+
+def test_a_pause_is_noticed_wherever_between_two_beats_it_began() -> None:
+    for began in range(0, HEARTBEAT_US, HEARTBEAT_US // 10):
+        watch = PauseWatch(0)
+        assert watch.noticed(began + PAUSE_NOTICED_US + 1)
 
 
 def test_regular_beats_are_no_pause() -> None:

@@ -140,14 +140,15 @@ def test_a_disk_that_has_no_room_for_the_next_segment_ends_nothing() -> None:
     scene.disk.fail_at, scene.disk.fail_errno = len(scene.disk.operations) + 2, 28
     scene.embedded.prepare_spare()
     assert not scene.embedded.wants_spare(), "it is not tried at every tick"
-    assert "spare.journal" not in scene.disk.files
-    scene.machine.free = SEGMENT - 1
+    assert scene.disk.size("spare.journal") < SEGMENT, "a small one, so that the segment in use can be sealed"
+    scene.machine.free = SEGMENT // 16 - 1
     assert scene.beat() == DISK
     assert scene.do("reserve", b"q", Reserving(lease_us=1_000_000)) == codes.OK
     scene.machine.free = MUCH
     assert scene.beat() == ""
     assert scene.embedded.wants_spare()
     scene.embedded.prepare_spare()
+    assert scene.disk.size("spare.journal") == SEGMENT
     assert scene.publish() == codes.OK
 
 

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from random import Random
 
-from penstock.model.limits import SECOND_US
+from penstock.model.limits import MILLISECOND_US, SECOND_US
 from penstock.server.clock import Clock
 from penstock.server.tick import Guest, Heart
 from tests.server.fakes import FakeStore, HandClock, run, until
+from tests.simulation.timeline import Timeline, loop_in
 
 SYNC_INTERVAL_US = 20_000
 
@@ -178,6 +180,21 @@ def test_what_nobody_waits_for_is_synced_within_the_interval() -> None:
     run(scenario())
 
 
+def test_a_sync_that_is_due_within_a_tick_begins_after_its_commit() -> None:
+    """It covers the answers that wait for it: so their facts must have been written by then."""
+    timeline, store = Timeline(0), FakeStore()
+    deaths: list[BaseException] = []
+    clock = Clock(timeline.wall, timeline.elapsed)
+    heart = Heart(loop_in(timeline, Random(0)), store, clock, SYNC_INTERVAL_US, deaths.append)
+    timeline.later(SYNC_INTERVAL_US, heart.begin)
+    store.dirty = True
+    heart.begin()
+    timeline.run(2 * SYNC_INTERVAL_US)
+    heart.close(wait=True)
+    assert store.calls[:5] == ["begin", "commit", "begin", "commit", "start_sync"]
+    assert deaths == []
+
+
 def test_a_spare_segment_is_made_on_a_thread_of_its_own() -> None:
     async def scenario() -> None:
         async with body() as made:
@@ -253,7 +270,36 @@ def test_a_tick_that_was_open_before_the_pause_does_not_hide_it() -> None:
             made.heart.begin()
             hand.elapsed_us += 150 * SECOND_US
             made.heart.start()
-            await until(lambda: made.store.calls[-3:] == ["woken", "begin", "commit"])
+            await until(lambda: made.store.calls[:3] == ["begin", "woken", "commit"])
+
+    run(scenario())
+
+
+def test_what_comes_late_in_a_tick_comes_at_its_own_time() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        async with body(hand.clock()) as made:
+            for wait_us in (0, 999, 1, 0, 400 * MILLISECOND_US):
+                hand.elapsed_us += wait_us
+                assert made.heart.begin()
+            assert made.store.begun_us == [hand.wall_us]
+            assert [at_us - hand.wall_us for at_us in made.store.moved_us] == [1_000, 401_000]
+            assert made.heart.now_us == hand.wall_us + 401_000
+            await until(lambda: not made.heart.open)
+            assert made.store.calls == ["begin", "commit"]
+
+    run(scenario())
+
+
+def test_a_store_that_dies_as_time_moves_is_asked_nothing_more() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        async with body(hand.clock()) as made:
+            made.store.dies_at = "move"
+            assert made.heart.begin()
+            hand.elapsed_us += SECOND_US
+            assert not made.heart.begin()
+            assert len(made.deaths) == 1
 
     run(scenario())
 
@@ -266,6 +312,20 @@ def test_beats_tell_the_time() -> None:
             made.heart.on_beat(told.append)
             made.heart.start()
             assert told == [hand.wall_us]
+
+    run(scenario())
+
+
+def test_a_beat_that_fails_is_the_end() -> None:
+    def fail(now_us: int) -> None:
+        raise OSError(5, "the disk is gone")
+
+    async def scenario() -> None:
+        async with body() as made:
+            made.heart.on_beat(fail)
+            made.heart.start()
+            assert made.heart.dead
+            assert [str(death) for death in made.deaths] == ["[Errno 5] the disk is gone"]
 
     run(scenario())
 

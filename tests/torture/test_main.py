@@ -9,8 +9,10 @@ from torture.__main__ import parsed
 
 def test_without_a_name_it_is_the_kills() -> None:
     asked = parsed([])
-    assert (asked.campaign, asked.cycles, asked.confirm) == ("kill", 500, "write")
-    assert parsed(["--cycles", "3", "--confirm", "sync"]).cycles == 3
+    assert (asked.campaign, asked.cycles, asked.confirm) == ("kill", 1_000, "write")
+    assert asked.tables
+    asked = parsed(["--cycles", "3", "--confirm", "sync", "--no-tables"])
+    assert (asked.cycles, asked.confirm, asked.tables) == (3, "sync", False)
 
 
 def test_fuzz_takes_all_dialects_or_those_it_is_told() -> None:
@@ -23,6 +25,21 @@ def test_races_are_as_many_as_it_is_told() -> None:
     assert parsed(["races"]).count == 100_000
     asked = parsed(["races", "--count", "10", "--seed", "7"])
     assert (asked.campaign, asked.count, asked.seed) == ("races", 10, 7)
+
+
+def test_power_is_cut_under_load_and_on_peers_where_it_is_told_so() -> None:
+    asked = parsed(["power"])
+    assert (asked.cuts, asked.confirm, asked.peers, asked.markdown) == (200, "sync", None, None)
+    asked = parsed(["power", "--cuts", "0", "--peers", "4", "--markdown", "page.md"])
+    assert (asked.cuts, asked.peers, str(asked.markdown)) == (0, 4, "page.md")
+
+
+def test_a_soak_is_an_hour_and_a_standstill_is_long_unless_it_is_told_otherwise() -> None:
+    asked = parsed(["soak"])
+    assert (asked.minutes, asked.tables) == (60.0, True)
+    asked = parsed(["soak", "--minutes", "0.5", "--rate", "10", "--no-tables"])
+    assert (asked.minutes, asked.rate, asked.tables) == (0.5, 10.0, False)
+    assert (parsed(["time"]).seconds, parsed(["time", "--seconds", "5"]).seconds) == (150.0, 5.0)
 
 
 @pytest.mark.parametrize(

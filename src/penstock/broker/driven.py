@@ -14,8 +14,12 @@ class Driven:
     def begin(self, now_us: i64) -> None:
         raise NotImplementedError
 
+    def move(self, now_us: i64) -> None:
+        """Within a tick: time has gone on since it began, and what comes now comes later."""
+        raise NotImplementedError
+
     def woken(self) -> None:
-        """The process had been paused: the tick that begins next grants every lease its grace first."""
+        """The process had been paused: what begins or moves next grants every lease its grace first."""
         raise NotImplementedError
 
     def commit(self) -> None:
@@ -35,7 +39,7 @@ class Driven:
         raise NotImplementedError
 
     def start_sync(self) -> Callable[[], None]:
-        """What to run on a thread; then `finish_sync`, before another is started."""
+        """Between ticks: what to run on a thread; then `finish_sync`, before another is started."""
         raise NotImplementedError
 
     def finish_sync(self) -> None:

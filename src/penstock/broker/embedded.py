@@ -13,6 +13,7 @@ from mypy_extensions import i64
 
 from penstock.broker.driven import Driven
 from penstock.broker.outbox import Entry, Outbox, say
+from penstock.engine import looking
 from penstock.engine.engine import Engine
 from penstock.engine.rules import PolicyBook
 from penstock.journal.disk import Disk
@@ -21,6 +22,7 @@ from penstock.journal.recovery import Recovery, recover
 from penstock.model import stages
 from penstock.model.contract import Broker
 from penstock.model.limits import NEVER_US, SEGMENT_BYTES
+from penstock.model.views import Counts
 
 INLINE_SYNC_US: Final[i64] = 1_000  # a sync quicker than this is not worth a thread
 # What nobody waits for is written with what comes after it, but not later or more than this.
@@ -50,6 +52,7 @@ class Embedded(Driven):
         self._ticket: SyncTicket | None = None  # that sync
         self._segment: int = 0  # the journal's, when it was last looked at
         self.on_segment: Callable[[], None] = _nothing  # called when the journal has begun another
+        self.asked: list[Callable[[], None]] = []  # called once, in a commit, when the journal has all that is true
 
     def open(self, wall_us: int, version: str) -> Recovery:
         """Reads the past, then notes the start; when it returns, both are synced."""
@@ -71,11 +74,18 @@ class Embedded(Driven):
     # -- a tick
 
     def begin(self, now_us: i64) -> None:
+        quick = not self._covered and not self.wants_sync() and self.journal.last_sync_us < INLINE_SYNC_US
+        self._outbox.reach = stages.SYNC if quick else stages.WRITE
+        self._advance(now_us)
+
+    def move(self, now_us: i64) -> None:
+        self._note()
+        self._advance(now_us)
+
+    def _advance(self, now_us: i64) -> None:
         if self._paused:
             self._paused = False
             self._engine.woken(now_us)
-        quick = not self._covered and not self.wants_sync() and self.journal.last_sync_us < INLINE_SYNC_US
-        self._outbox.reach = stages.SYNC if quick else stages.WRITE
         self._engine.advance(now_us)
 
     def woken(self) -> None:
@@ -83,6 +93,8 @@ class Embedded(Driven):
 
     def commit(self) -> None:
         self._note()
+        if self.asked:
+            self._call_asked()
         if self.journal.segment != self._segment:
             self._segment = self.journal.segment
             self.on_segment()
@@ -107,13 +119,18 @@ class Embedded(Driven):
         return self._engine.now_us()
 
     def _note(self) -> None:
-        """The facts of this tick are one instant, and one batch."""
+        """What has happened since the last time this was called was at one instant, and is one batch."""
         record = self._engine.record
         if record.count:
             now_us = self._engine.now_us()
             self.journal.note(record, now_us)
             record.clear()
             self._behind_us = min(self._behind_us, now_us + BEHIND_US)
+
+    def _call_asked(self) -> None:
+        asked, self.asked = self.asked, []
+        for call in asked:
+            call()
 
     def _is_behind(self) -> bool:
         return self._engine.now_us() >= self._behind_us or self.journal.unwritten() > BEHIND_BYTES
@@ -162,6 +179,10 @@ class Embedded(Driven):
     def live_bytes(self) -> int:
         """What a snapshot of now would take for the messages."""
         return int(self._engine.state().live_bytes())
+
+    def counts(self) -> dict[bytes, Counts]:
+        """What each queue counts, by its name."""
+        return {queue.name: looking.counts((queue,)) for queue in self._engine.state().by_id.values()}
 
     def rebook(self, book: PolicyBook) -> None:
         self._engine.rebook(book)

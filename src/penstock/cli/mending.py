@@ -20,7 +20,7 @@ from penstock.journal.segment import JournalDamaged
 from penstock.journal.snapshot import is_founded
 
 _DAMAGE: Final = ("file", "offset", "expected", "reason")
-_LOSS: Final = ("file", "offset", "bytes", "first", "last", "facts")
+_LOSS: Final = ("file", "offset", "bytes", "first", "last", "facts", "messages")
 
 
 @contextmanager
@@ -84,6 +84,8 @@ def _loss_row(loss: Loss) -> tuple[str, ...]:
 
 
 def _range(loss: Loss) -> str:
+    if loss.messages:
+        return f"{loss.messages:,} messages"
     if not loss.first:
         return "not known"
     return f"{loss.first:,} to {loss.last:,}" if loss.last else f"from {loss.first:,} on"

@@ -88,7 +88,8 @@ def pipeline() -> None:
     "--counters",
     type=COUNTERS,
     metavar="FILE",
-    help="Compare with what `penstock queue list --output json` said; - reads stdin.",
+    help="Compare with what `penstock queue list --output json` said, not with what the server on DATA says; - reads "
+    "stdin.",
 )
 @_spark_options
 @output_option
@@ -96,8 +97,9 @@ def run(once: bool, every: int | None, **said: Any) -> int:
     """Take what is new in the archive into the tables.
 
     Each run reads the segments that it has not seen, writes one batch of every table and checks the laws; only then the
-    batch counts, all of it at once. A run that is killed has changed nothing: run it again. A broken law makes exit
-    code 1, and the tables stay as they were.
+    batch counts, all of it at once. A server on DATA is asked to end its segment first, and the totals are compared
+    with what it counts at that very fact. A run that is killed has changed nothing: run it again. A broken law makes
+    exit code 1, and the tables stay as they were.
     """
     from penstock.cli import pipeline_run
 

@@ -22,7 +22,7 @@ from penstock.client.errors import Full, NoQueue, PenstockError
 from penstock.pipeline.lake import Lake
 from penstock.pipeline.plan import Chosen, Plan, Row, Said, digest
 from penstock.pipeline.sending import RefusedRow, Sender, Sent
-from penstock.pipeline.session import default_master, open_session
+from penstock.pipeline.session import default_master, session
 from penstock.server import exits
 from penstock.sync import Client
 
@@ -106,8 +106,7 @@ def _plan(
     """Ask the tables; if it is agreed to, keep what they say."""
     if not one.lake.manifest().batch:
         raise Failure(f"there are no tables in {one.lake.root} yet.", "`penstock pipeline run` makes them.")
-    spark = open_session(*options)
-    try:
+    with session(*options) as spark:
         from penstock.pipeline.jobs.replay import BadCondition, Choice
 
         choice = Choice(spark, archive, one.lake, one.where)
@@ -125,8 +124,6 @@ def _plan(
                 tell("keeping them for the replay", 2, 2)
                 choice.keep(one.plan, one.name, one.to, one.chosen)
             one.take_up()
-    finally:
-        spark.stop()
 
 
 def _preview(one: Replay, dry_run: bool, yes: bool, output: str) -> None:

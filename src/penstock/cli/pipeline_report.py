@@ -16,7 +16,7 @@ from penstock.codecs import names
 from penstock.pipeline.lake import Lake, Manifest
 from penstock.pipeline.report.numbers import Report
 from penstock.pipeline.report.page import page
-from penstock.pipeline.session import default_master, open_session
+from penstock.pipeline.session import default_master, session
 
 
 def report(
@@ -53,23 +53,20 @@ def _made(
     said: tuple[tuple[bytes, ...], int | None, int | None],
 ) -> Report:
     queue, from_us, to_us = said
-    spark = open_session(*options)
-    try:
-        from penstock.pipeline.jobs.report import Asked, NothingThere
+    with session(*options) as spark:
+        from penstock.pipeline.jobs.report import TABLES, Asked, NothingThere
         from penstock.pipeline.jobs.report import report as ask
         from penstock.pipeline.jobs.tables import open_tables
 
         with steps() as tell:
             tell("opening the tables", 1, 2)
-            open_tables(spark, archive, lake, manifest)
+            open_tables(spark, archive, lake, manifest, names=TABLES)
             tell("adding up", 2, 2)
             asked = Asked([names.show(one) for one in queue], from_us, to_us)
             try:
                 return ask(spark, manifest, asked, time.time_ns() // 1_000)
             except NothingThere as error:
                 raise Failure(f"there is nothing to report: {error}.") from None
-    finally:
-        spark.stop()
 
 
 def _write(file: Path, content: str) -> None:

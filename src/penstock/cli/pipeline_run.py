@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -14,13 +16,17 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from penstock.cli.output import JSON, Column, iso, print_json, print_json_line, print_table
+from penstock.cli.pipeline_ledger import counted
 from penstock.cli.pipeline_options import in_words, place, settings
 from penstock.pipeline.lake import Lake, Run
+from penstock.pipeline.quality import Ledger
 from penstock.pipeline.session import default_master, session
 from penstock.server import exits
 
 if TYPE_CHECKING:
     from penstock.pipeline.jobs.run import Pipeline
+
+LOOK_S: Final = 1.0
 
 _COLUMNS: Final = (
     Column("batch", right=True),
@@ -30,6 +36,7 @@ _COLUMNS: Final = (
     Column("facts", right=True),
     Column("facts/s", right=True),
     Column("in quarantine", right=True),
+    Column("queues compared", right=True),
 )
 
 
@@ -53,12 +60,22 @@ def run(
     with in_words(), steps() as tell, session(*options) as spark:
         from penstock.pipeline.jobs import run as jobs
 
-        pipeline = jobs.Pipeline(spark, where.archive, Lake(where.lake), tell, counters or (), compact, keep_days)
+        ledger = _ledger(data, archive, counters)
+        pipeline = jobs.Pipeline(spark, where.archive, Lake(where.lake), tell, ledger, compact, keep_days)
         if every_us is None:
             show(jobs.run(pipeline), output)
         else:
             _go_on(pipeline, every_us / 1e6, output)
     return exits.CLEAN
+
+
+def _ledger(
+    data: str, archive: Path | None, counters: Sequence[Mapping[str, Any]] | None
+) -> Callable[[int], Ledger | None]:
+    """What was said; else what the server counts whose archive this is."""
+    if counters is not None:
+        return lambda taken: Ledger(0, counters)
+    return partial(counted, data) if archive is None else lambda taken: None
 
 
 def _go_on(pipeline: Pipeline, every_s: float, output: str) -> None:
@@ -68,9 +85,17 @@ def _go_on(pipeline: Pipeline, every_s: float, output: str) -> None:
     stopped = threading.Event()
     with _heard(stopped):
         while not stopped.is_set():
-            for done in jobs.run(pipeline):
+            begun = time.monotonic()
+            runs = jobs.run(pipeline)
+            for done in runs:
                 show_one(done, output)
-            stopped.wait(every_s)
+            stopped.wait(pause_s(every_s, time.monotonic() - begun, bool(runs)))
+
+
+def pause_s(every_s: float, took_s: float, found: bool) -> float:
+    """Runs begin so long after each other. Where nothing was new it is looked for again soon, so that the first fact
+    after a silence does not wait for long."""
+    return max(0.0, (every_s if found else min(every_s, LOOK_S)) - took_s)
 
 
 @contextmanager
@@ -110,12 +135,13 @@ def shape(run: Run) -> dict[str, Any]:
         "segments": run.segments,
         "facts": run.facts,
         "quarantined": run.quarantined,
+        "compared_queues": run.compared,
     }
 
 
 def row(run: Run) -> list[str]:
     rate = f"{run.facts / max(run.seconds, 0.001):,.0f}"
-    counts = [f"{run.segments:,}", f"{run.facts:,}", rate, f"{run.quarantined:,}"]
+    counts = [f"{run.segments:,}", f"{run.facts:,}", rate, f"{run.quarantined:,}", f"{run.compared:,}"]
     return [str(run.batch), iso(run.started_us)[:19] + "Z", f"{run.seconds:.1f}", *counts]
 
 

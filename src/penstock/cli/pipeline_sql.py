@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.cli.output import JSON, Column, print_json_line, print_table, printable
-from penstock.cli.pipeline_options import in_words, place, settings
+from penstock.cli.pipeline_options import Place, in_words, place, settings
 from penstock.cli.program import BadUsage, Failure
-from penstock.pipeline.lake import Lake
+from penstock.pipeline.lake import Lake, Manifest
 from penstock.pipeline.session import default_master, session
 
 if TYPE_CHECKING:
@@ -41,17 +43,28 @@ def sql(
         if not manifest.batch:
             raise Failure(f"there are no tables in {where.lake} yet.", "`penstock pipeline run` makes them.")
         with session(master or default_master(), memory, settings(conf, where)) as spark:
-            from penstock.pipeline.jobs.tables import open_tables
-
-            open_tables(spark, where.archive, Lake(where.lake), manifest, at)
-            _show(_asked(spark, query), limit, output)
+            tables = partial(_open, spark, where, manifest, at)
+            _show(_asked(spark, query, tables), limit, output)
 
 
-def _asked(spark: SparkSession, query: str) -> DataFrame:
-    """Raises BadUsage where the query is no query."""
-    from pyspark.errors import PySparkException
+def _open(spark: SparkSession, where: Place, manifest: Manifest, at: int | None, names: set[str] | None) -> None:
+    from penstock.pipeline.jobs.tables import open_tables
+
+    open_tables(spark, where.archive, Lake(where.lake), manifest, at, names)
+
+
+def _asked(spark: SparkSession, query: str, open_tables: Callable[[set[str] | None], None]) -> DataFrame:
+    """Raises BadUsage where the query is no query. One that is not understood may mean a table in a way that was not
+    seen, so it has another chance with all of them."""
+    from pyspark.errors import AnalysisException, PySparkException
+
+    from penstock.pipeline.jobs.tables import names_in
 
     try:
+        open_tables(names_in(query))
+        with suppress(AnalysisException):
+            return spark.sql(query)
+        open_tables(None)
         return spark.sql(query)
     except PySparkException as error:
         raise BadUsage(f"the query is wrong: {printable(_first_line(error))}") from None

@@ -212,7 +212,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "repaired": True,
         "damages": [_DAMAGE],
         "losses": [
-            {"file": _DAMAGE["file"], "offset": 464, "bytes": 744, "first": 4, "last": 9, "facts": 5},
+            {"file": _DAMAGE["file"], "offset": 464, "bytes": 744, "first": 4, "last": 9, "facts": 5, "messages": 0},
         ],
     },
     "archive status": with_iso(
@@ -240,6 +240,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 "segments": 2,
                 "facts": 48_211,
                 "quarantined": 0,
+                "compared_queues": 14,
             }
         ],
     },

@@ -67,15 +67,16 @@ class Folder:
         self._say("journal kept", {"snapshot": self._last.number, "snapshot_bytes": self._last.bytes, "bytes": sealed})
 
     def is_due(self, sealed_below: int, live_bytes: int, pressed: bool = False) -> bool:
-        """`live_bytes`: the rows and bodies of what lives now; `pressed`: room is wanted, however little."""
+        """`live_bytes`: the rows and bodies of what lives now; `pressed`: room is wanted, if any can be had."""
         since = self._since(sealed_below)
         sealed_bytes = sum(self._sizes(since))
+        kept_bytes = self._last.bytes + sealed_bytes
         live_bytes += self._last.beside
         return bool(since) and (
-            pressed
+            (pressed and kept_bytes > live_bytes + live_bytes // 8)
             or sealed_bytes >= max(live_bytes, self._keeping.snapshot_bytes)
             or len(since) >= SEGMENTS_MAX
-            or self._last.bytes + sealed_bytes > 3 * live_bytes + self._keeping.snapshot_bytes
+            or kept_bytes > 3 * live_bytes + self._keeping.snapshot_bytes
         )
 
     def fold(self, sealed_below: int) -> Iterator[None]:

@@ -84,13 +84,27 @@ def _work(settings: Settings) -> None:
     folder = Folder(journal, _book(settings), settings.keeping, os.getpid(), tell)
     folder.tell_kept()
     for sealed_below, live_bytes, pressed in _heard(_STDIN):
+        # Where room is short the snapshot comes first: then each segment can go as soon as it is archived.
+        if pressed:
+            _fold(folder, sealed_below, live_bytes, True)
         if keeper is not None:
-            _go(keeper.upto(sealed_below))
+            _go(_archive(keeper, folder, sealed_below))
             keeper.sweep()
-        if folder.is_due(sealed_below, live_bytes, bool(pressed)) and not _is_over(_STDIN):
-            _go(folder.fold(sealed_below))
+        _fold(folder, sealed_below, live_bytes, bool(pressed))
         folder.sweep(sealed_below if keeper is None else keeper.archived_below)
         folder.tell_kept()
+
+
+def _archive(keeper: Keeper, folder: Folder, sealed_below: int) -> Iterator[None]:
+    """One segment a step."""
+    for _ in keeper.upto(sealed_below):
+        folder.sweep(keeper.archived_below)
+        yield
+
+
+def _fold(folder: Folder, sealed_below: int, live_bytes: int, pressed: bool) -> None:
+    if folder.is_due(sealed_below, live_bytes, pressed) and not _is_over(_STDIN):
+        _go(folder.fold(sealed_below))
 
 
 def _keeper(settings: Settings, journal: Disk) -> Keeper:

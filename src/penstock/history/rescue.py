@@ -25,6 +25,7 @@ from penstock.model.policy import Policy
 
 _WORD: Final = 8
 _MAGIC: Final = b"PSNB"
+_UNREADABLE: Final = "a block cannot be read"
 
 
 class Rescue:
@@ -42,8 +43,10 @@ class Rescue:
         self.plan = RepairPlan()
         self._header = self._readable_header()
         self._state.now_us = self._header.opened_us
+        self._at = HEADER_BYTES  # where the block stands that is looked at
         for block, payload in self._blocks():
             self._restore(block, payload)
+        self._count_lost()
         self._state.next_queue_id = max([self._state.next_queue_id, *[int(number) + 1 for number in self._state.by_id]])
         self._last, self._next_fact = self._replay()
         self._state.next_seq += START_JUMP  # the numbers of what is lost are not given again
@@ -83,16 +86,25 @@ class Rescue:
                 lost_at = at if lost_at < 0 else lost_at
                 at = _next_magic(data, at)
                 continue
-            self._lose(lost_at, at)
-            lost_at = -1
+            self._lose(lost_at, at, _UNREADABLE)
+            self._at, lost_at = at, -1
             yield block, padded[: block.bytes]
             at = end
-        self._lose(lost_at, len(data))
+        self._lose(lost_at, len(data), _UNREADABLE)
 
-    def _lose(self, begin: int, end: int) -> None:
+    def _lose(self, begin: int, end: int, why: str) -> None:
         if begin >= 0:
-            self.plan.damages.append(Damage(self._name, begin, 0, "a block cannot be read", False))
+            self.plan.damages.append(Damage(self._name, begin, 0, why, False))
             self.plan.losses.append(Loss(self._name, begin, end - begin, 0))
+
+    def _count_lost(self) -> None:
+        """The footer knows how many messages there were; where it is all that is damaged, none is lost."""
+        footer = snapshots.decode_footer(self._data[-FOOTER_BYTES:], snapshots.seed_of(self._data[:HEADER_BYTES]))
+        if footer is not None and self.plan.losses:
+            self.plan.losses[0].messages = footer.messages - len(self._state.messages)
+        if not self.plan.damages:
+            reason = "the footer does not agree with what was read"
+            self.plan.damages.append(Damage(self._name, len(self._data) - FOOTER_BYTES, 0, reason, False))
 
     def _restore(self, block: Block, payload: bytes) -> None:
         """A message whose queue is lost is kept, in one that is named by its number."""
@@ -103,7 +115,7 @@ class Rescue:
                     self._state.next_seq = max(self._state.next_seq, message.order + 1)
             restore(self._state, block.kind, block.rows, payload)
         except (BadBlock, BadFact) as error:
-            self.plan.damages.append(Damage(self._name, 0, 0, str(error), False))
+            self._lose(self._at, self._at + BLOCK_HEADER_BYTES + block.padded, str(error))
 
     def _have_queue(self, queue_id: int) -> None:
         if queue_id not in self._state.by_id:

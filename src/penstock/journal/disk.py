@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from typing import Final
 
 from mypy_extensions import mypyc_attr
@@ -146,12 +147,20 @@ def sync_directory(path: str) -> None:
 
 def make_directory(path: str) -> None:
     """Makes a directory and those above it that are missing, so that a power cut cannot take them away again."""
-    if os.path.isdir(path):
+    if _is_directory(path):
         return
     parent = os.path.dirname(os.path.abspath(path))
     make_directory(parent)
     os.mkdir(path, 0o700)
     sync_directory(parent)
+
+
+def _is_directory(path: str) -> bool:
+    """Raises where the disk does not say: it must not be taken for a no."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def put_in_place(disk: Disk, temporary: str, name: str, content: bytes) -> None:

@@ -21,6 +21,7 @@ from penstock.model.limits import SEGMENT_BYTES
 
 _NONE: Final = -1
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+_SPARE_LEAST: Final[i64] = 4_096
 ROOM_LEAST: Final[i64] = 1 << 20  # no segment is made smaller, where they may be this large
 
 # What stands around the batches. At least a byte stays behind the footer until it is cut off: a segment that ends with
@@ -78,6 +79,8 @@ class Journal:
         self._ticket: SyncTicket | None = None
         self._spare: int = _NONE
         self._spare_bytes: i64 = 0
+        self._spare_is_small: bool = False  # for want of room; to be made anew when there is some
+        self._made_bytes: i64 = 0  # of the file of zeros that was made last
         self._room: i64 = segment_bytes  # how large the next segment is made
         self._spare_lock = threading.Lock()
         self.segment = segment
@@ -170,23 +173,39 @@ class Journal:
     def is_ripe(self, now_us: i64, age_us: i64) -> bool:
         """It holds a fact that is older than that, and the zeros of the next segment are ready: to rotate is quick."""
         aged = self.next_fact != self._first and now_us - self._first_at_us >= age_us
-        return aged and self._spare != _NONE and not self.dead
+        return aged and self.has_spare and not self.dead
+
+    def is_fresh(self) -> bool:
+        """The segment in use holds nothing yet: every fact is in a sealed one."""
+        return self.next_fact == self._first
+
+    @property
+    def has_spare(self) -> bool:
+        return self._spare != _NONE
 
     @property
     def wants_spare(self) -> bool:
-        return self._spare == _NONE and not self.full and not self.dead and not self._spare_lock.locked()
+        lacking = not self.has_spare or self._spare_is_small
+        return lacking and not self.full and not self.dead and not self._spare_lock.locked()
 
     def prepare_spare(self) -> None:
-        """Makes the next segment's zeros ahead of time, on any thread. A full disk is no failure, yet."""
+        """Makes the next segment's zeros ahead of time, on any thread. A full disk is no failure, yet.
+
+        Where it has less room they are fewer: with any at all, the segment in use can be sealed, and room be made.
+        """
         with self._spare_lock:
             self._alive()
+            if self._spare_is_small:
+                self._drop_spare()
             if self._spare == _NONE:
-                self._spare_bytes = max(self._room, self.reserve_bytes)
+                wanted: i64 = max(self._room, self.reserve_bytes)
+                least: i64 = min(wanted, max(_SPARE_LEAST, self.reserve_bytes))
                 try:
-                    self._spare = self._create(SPARE_NAME, self._spare_bytes)
+                    self._spare = self._create_fitting(SPARE_NAME, wanted, least)
                 except OSError as error:
                     raise self._died("prepare", SPARE_NAME, error) from error
-                self.full = self._spare == _NONE
+                self._spare_bytes = self._made_bytes
+                self._spare_is_small = self._spare != _NONE and self._spare_bytes < wanted
 
     def close(self, at_us: int) -> None:
         """The clean stop: all is synced and sealed."""
@@ -218,19 +237,28 @@ class Journal:
     def _take_zeros(self, least: i64) -> str:
         """A file of zeros for the next segment: the spare one if there is one and it is large enough."""
         if self._spare == _NONE or least > self._spare_bytes:
-            self._size = max(least, self._room)
-            self._handle = self._create(FRESH_NAME, self._size)
-            while self._handle == _NONE:
-                self.full = True
-                if self._size == least:
-                    raise OSError(errno.ENOSPC, "no space left on the disk")
-                self._size = max(least, self._size // 4)
-                self._handle = self._create(FRESH_NAME, self._size)
+            self._handle = self._create_fitting(FRESH_NAME, max(least, self._room), least)
+            self._size = self._made_bytes
+            if self._handle == _NONE:
+                raise OSError(errno.ENOSPC, "no space left on the disk")
             return FRESH_NAME
         self._size = self._spare_bytes
         self._handle = self._spare
         self._spare = _NONE
+        self._spare_is_small = False
         return SPARE_NAME
+
+    def _create_fitting(self, name: str, size: i64, least: i64) -> int:
+        """None where not even the least fits. How large it was made stands in `_made_bytes`."""
+        handle = self._create(name, size)
+        while handle == _NONE:
+            self.full = True
+            if size == least:
+                break
+            size = max(least, size // 4)
+            handle = self._create(name, size)
+        self._made_bytes = size
+        return handle
 
     def _create(self, name: str, size: i64) -> int:
         """None where the disk has no room for so much; then nothing is left of it."""
@@ -264,6 +292,8 @@ class Journal:
             self._disk.remove(SPARE_NAME)
         except OSError as error:
             raise self._died("remove", SPARE_NAME, error) from error
+        self._spare = _NONE
+        self._spare_is_small = False
 
     def _settle(self) -> None:
         """Sees the sync under way to its end."""

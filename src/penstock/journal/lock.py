@@ -30,8 +30,18 @@ class DirectoryLock:
             holder = os.pread(self._handle, 20, 0)
             os.close(self._handle)
             raise DirectoryLocked(path, int(holder) if holder.strip().isdigit() else 0) from None
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+        self._sign()
+
+    def _sign(self) -> None:
+        """A courtesy: a disk that is full must not keep out whoever could make room."""
+        try:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+        except OSError:
+            pass
 
     def release(self) -> None:
-        os.close(self._handle)
+        try:
+            os.close(self._handle)
+        except OSError:
+            pass  # whatever the disk says of it, the handle is gone

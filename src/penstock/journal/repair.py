@@ -42,7 +42,7 @@ from penstock.journal.snapshot import foundation
 class Loss:
     """What one segment gives up: its bytes from `offset` to the zeros at its end; all of it where that is 0."""
 
-    __slots__ = ("bytes", "facts", "file", "first", "footer", "header", "last", "offset", "seed")
+    __slots__ = ("bytes", "facts", "file", "first", "footer", "header", "last", "messages", "offset", "seed")
 
     def __init__(self, file: str, offset: int, lost: int, seed: int) -> None:
         self.file = file
@@ -52,6 +52,7 @@ class Loss:
         self.first: int = 0  # numbers of the facts given up, as far as known; 0: none is known
         self.last: int = 0
         self.facts: int = 0  # how many of them are readable and will be salvaged
+        self.messages: int = 0  # of a snapshot, with its first loss: how many that lived are in none of what is kept
         self.header: bytes = b""  # what is kept is put between these two
         self.footer: bytes = b""
 

@@ -32,7 +32,8 @@ def percentile(histogram: str, p: str) -> str:
     )"""
 
 
+FUNCTION_NAME: Final = "histogram_percentile"
 FUNCTION: Final = f"""
-CREATE OR REPLACE FUNCTION histogram_percentile(histogram MAP<INT, BIGINT>, p DOUBLE) RETURNS BIGINT
+CREATE OR REPLACE FUNCTION {FUNCTION_NAME}(histogram MAP<INT, BIGINT>, p DOUBLE) RETURNS BIGINT
 RETURN {percentile("histogram", "p")}
 """

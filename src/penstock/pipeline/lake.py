@@ -60,6 +60,7 @@ class Run(msgspec.Struct, frozen=True):
     segments: int
     facts: int
     quarantined: int
+    compared: int = 0  # queues whose totals equal the server's counters
 
 
 class Manifest(msgspec.Struct):

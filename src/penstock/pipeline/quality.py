@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +32,13 @@ class Counted(NamedTuple):
     last: int
     xor: int  # of all numbers
     broken: int  # of these facts, how many break a law by themselves
+
+
+class Ledger(NamedTuple):
+    """What a server counts, by queue. `last_fact`: as of which fact; 0: as of the last that there is."""
+
+    last_fact: int
+    queues: Sequence[Mapping[str, Any]]
 
 
 def insist(broken: Iterable[str]) -> None:

@@ -15,15 +15,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from penstock.pipeline import classdata
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_MEMORY: Final = "2g"
 RETRIES: Final = 4  # of a task; local[2] alone would never try again
 
+_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _JAVA_OPTIONS: Final = "-XX:+UseParallelGC -XX:-DontCompileHugeMethods -Duser.timezone=UTC"
 # Where little is to be done, what a better compiler would gain it costs many times over.
-QUICK: Final = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"}
+QUICK: Final = {_OPTIONS: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"}
+BRIEF: Final = "penstock.brief"  # a setting of ours: Java ends soon, and may lay ready then what the next one loads
 LITTLE_BYTES: Final = 64 << 20
 
 _STDERR: Final = 2
@@ -61,6 +65,7 @@ _CONF: Final = {
     "spark.ui.retainedTasks": "200",
     "spark.sql.ui.retainedExecutions": "5",
     "spark.sql.codegen.cache.maxEntries": "300",
+    "spark.sql.ui.explainMode": "simple",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -83,7 +88,7 @@ def default_master() -> str:
 def fitting(*places: Path) -> dict[str, str]:
     """Settings for a session that reads what is in these directories once."""
     held = sum(file.stat().st_size for place in places for file in place.rglob("*.parquet"))
-    return dict(QUICK) if held < LITTLE_BYTES else {}
+    return QUICK | {BRIEF: "true"} if held < LITTLE_BYTES else {}
 
 
 def open_session(master: str, memory: str = DEFAULT_MEMORY, conf: Mapping[str, str] | None = None) -> SparkSession:
@@ -94,17 +99,20 @@ def open_session(master: str, memory: str = DEFAULT_MEMORY, conf: Mapping[str, s
     from pyspark.sql import SparkSession
 
     scratch = _scratch()
-    (scratch / "log4j2.properties").write_text(_LOGGING)
+    logging_file = scratch / "log4j2.properties"
+    logging_file.write_text(_LOGGING)
     settings: dict[str, Any] = _CONF | {
         "spark.driver.memory": memory,
-        "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={scratch / 'log4j2.properties'}",
-        "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
+        "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={logging_file} {classdata.reading()}",
+        _OPTIONS: _JAVA_OPTIONS,
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
     }
     if master.startswith("local"):
         settings |= _LOCAL
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark asks Python which data sources it has
     settings |= dict(conf or {})
+    if settings.pop(BRIEF, None) and not _is_open():
+        settings[_OPTIONS] += f" {classdata.making()}"
     # Spark tells of every wrong query twice, here as JSON; whoever asked hears of it anyway.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     builder = SparkSession.builder.master(master).appName("penstock pipeline")

@@ -5,12 +5,13 @@ Parts are tables of the database `lake`. It must not know Spark: these are texts
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from penstock.model import facts
 from penstock.model.limits import DAY_US
 from penstock.pipeline import codes, schema
-from penstock.pipeline.histogram import FUNCTION, percentile
+from penstock.pipeline.histogram import percentile
 from penstock.pipeline.schema import MINUTE_US
 
 FAR: Final = 10
@@ -247,6 +248,19 @@ def _view(table: schema.Table, select: str) -> str:
     return f"CREATE OR REPLACE VIEW {table.name} AS SELECT {columns} FROM ({select})"
 
 
-VIEWS: Final = [_view(table, select) for table, select in _SELECTS.items()]
+# name -> the statement that makes it
+VIEWS: Final = {table.name: _view(table, select) for table, select in _SELECTS.items()}
 
-FUNCTIONS: Final = [FUNCTION]
+_NAMED: Final = re.compile(r"`?\b(lake|bronze|silver|gold|asof)`?\s*\.\s*`?(\w+)", re.IGNORECASE)
+
+
+def named(text: str) -> set[str]:
+    """The tables that a text speaks of, and those that they are made from. One that is meant is never left out."""
+    found = {f"{database}.{table}".lower() for database, table in _NAMED.findall(text)}
+    return found.union(*[_BELOW[name] for name in found if name in _BELOW])
+
+
+# view -> what it is made from; those before it are known
+_BELOW: Final[dict[str, set[str]]] = {}
+for _table, _select in _SELECTS.items():
+    _BELOW[_table.name] = named(_select)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
@@ -15,12 +15,13 @@ from penstock.server.dead_routes import DeadRoutes
 from penstock.server.import_routes import ImportRoutes
 from penstock.server.message_routes import MessageRoutes
 from penstock.server.queue_routes import QueueRoutes
-from penstock.server.routes import PREFIX, Routes, answer, ok, words
+from penstock.server.routes import PREFIX, Refusal, Routes, answer, ok, words
+from penstock.server.sealing import NotReady, Sealed
 from penstock.server.tick import Heart
 
 
 class Admin(Routes):
-    """The server as a whole, and all routes. `status` and `is_ready` are asked of whoever runs the server."""
+    """The server as a whole, and all routes. `status`, `is_ready` and `seal` are asked of whoever runs the server."""
 
     def __init__(
         self,
@@ -31,10 +32,12 @@ class Admin(Routes):
         journal: Disk,
         status: Callable[[], dict[str, object]],
         is_ready: Callable[[], bool],
+        seal: Callable[[], Awaitable[Sealed]],
     ) -> None:
         super().__init__(broker, heart, ids, confirm)
         self._status = status
         self._is_ready = is_ready
+        self._seal = seal
         self._parts: tuple[Routes, ...] = (
             self,
             QueueRoutes(broker, heart, ids, confirm),
@@ -54,6 +57,7 @@ class Admin(Routes):
             web.get("/health/live", self.alive),
             web.get("/health/ready", self.ready),
             web.get(f"{PREFIX}/status", self.status),
+            web.post(f"{PREFIX}/journal/seal", self.seal),
         ]
 
     async def alive(self, request: web.Request) -> web.Response:
@@ -67,6 +71,12 @@ class Admin(Routes):
         stats = ok(await self.ask(self.broker.stats)).value
         told = {"now_us": stats.now_us, "queues": stats.queues, "waiting": stats.waiting}
         return answer({**self._status(), **told, "counts": shapes.counts_shape(stats.counts)})
+
+    async def seal(self, request: web.Request) -> web.Response:
+        try:
+            return answer(shapes.sealed_shape(*await self._seal()))
+        except NotReady:
+            raise Refusal(503, "not_ready", "the next segment is not ready; try again") from None
 
 
 def runner(admin: Admin) -> web.AppRunner:

@@ -6,6 +6,7 @@ It draws every wire; what happens while the server runs is the house's.
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -34,6 +35,8 @@ from penstock.server.store import Store, claim, open_store
 
 # A full collection walks every object that is not frozen: the young are cheap to collect, the old are left alone.
 _GC_THRESHOLDS: Final = (50_000, 50, 1_000)
+
+_DISK_FAILED: Final = (errno.EIO, errno.ENOSPC, errno.EDQUOT)  # nobody's configuration is to blame
 
 _OTHER_FILES: Final = 64  # journal, listeners, admin connections
 
@@ -98,6 +101,8 @@ def _claim(path: str) -> DirectoryLock:
     try:
         return claim(path)
     except OSError as error:
+        if error.errno in _DISK_FAILED:
+            raise
         raise CannotStart(f"the data directory cannot be used: {error.strerror}") from None
 
 

@@ -34,6 +34,8 @@ from penstock.server.store import policy_rows
 LEFTOVERS_US: Final = 5 * int(SECOND_US)
 AGAIN_US: Final = int(SECOND_US)  # until it is started again; doubled each time, until something was archived
 AGAIN_MAX_US: Final = 60 * int(SECOND_US)
+AGAIN_PRESSED_US: Final = 4 * int(SECOND_US)  # at most, where the disk lacks room: it is who makes some
+PRESSED_SEAL_US: Final = 2 * int(SECOND_US)
 _LAST_S: Final = 2.0  # at a clean stop, for the last segment
 
 # What the archivist says: how far the archive reaches, that it reaches further, that there is a new snapshot, how much
@@ -73,13 +75,16 @@ class Archive:
         self._kept: dict[str, Any] = {}  # and of what there is of the journal
         self._stopped = ""  # why, until the next start of the server
         self._pressed = False
+        self._hurries = False  # since it is pressed, nothing could be sealed yet
         self._relieved = False  # it was ended here, and is no failure
 
     def beat(self, now_us: int, pressed: bool = False) -> None:
         """`pressed`: the disk has no room, and whatever the archivist can free is wanted. Raises JournalDead."""
         begins, self._pressed = pressed and not self._pressed, pressed
-        if self._is_to_be_sealed(now_us, begins):
+        self._hurries = pressed and (begins or self._hurries)
+        if self._is_to_be_sealed(now_us):
             self._journal.rotate(now_us)
+            self._hurries = False
         if self._helper is not None and self._helper.exit_code() is not None:
             self._ended(self._helper, now_us)
         if self._helper is None and self._is_time(now_us):
@@ -129,10 +134,10 @@ class Archive:
 
     # -- its life
 
-    def _is_to_be_sealed(self, now_us: int, presses: bool) -> bool:
+    def _is_to_be_sealed(self, now_us: int) -> bool:
         """What is archived is wanted soon; a snapshot only where there is far more than lives, or no room."""
-        if presses:
-            return self._journal.is_ripe(now_us, 0)
+        if self._pressed:
+            return self._journal.is_ripe(now_us, 0 if self._hurries else PRESSED_SEAL_US)
         if not self._wanted.seal_us or not self._journal.is_ripe(now_us, self._wanted.seal_us):
             return False
         if self._wanted.enabled:
@@ -167,7 +172,7 @@ class Archive:
 
     def _back_off(self, now_us: int) -> None:
         self._start_us = now_us + self._again_us
-        self._again_us = min(2 * self._again_us, AGAIN_MAX_US)
+        self._again_us = min(2 * self._again_us, AGAIN_PRESSED_US if self._pressed else AGAIN_MAX_US)
 
     # -- what is said
 

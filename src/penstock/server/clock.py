@@ -41,7 +41,8 @@ class Clock:
 
 
 class PauseWatch:
-    """Notices that the process stood still: it beats twice a second, and a beat came much too late."""
+    """Notices that the process stood still: it beats twice a second, and a beat came much too late. A pause is noticed
+    for certain if it is longer than a second, wherever between two beats it began."""
 
     def __init__(self, now_us: i64) -> None:
         self._last_us: i64 = now_us
@@ -50,7 +51,7 @@ class PauseWatch:
         self._last_us = now_us
 
     def late(self, now_us: i64) -> bool:
-        return now_us - self._last_us > HEARTBEAT_US + PAUSE_NOTICED_US
+        return now_us - self._last_us > PAUSE_NOTICED_US
 
     def noticed(self, now_us: i64) -> bool:
         """True once for each pause."""

@@ -50,7 +50,7 @@ class Connection(Seat):
     def buffer_updated(self, nbytes: int) -> None:
         heart = self._heart
         session = self._session
-        if session is None or not (heart.open or heart.begin()):
+        if session is None or not heart.begin():
             return
         self.heard_us = heart.now_us
         if self.ended_us:

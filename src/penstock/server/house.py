@@ -42,6 +42,7 @@ from penstock.server.options import (
 )
 from penstock.server.reload import reload
 from penstock.server.room import DISK, Limits, Machine, Room
+from penstock.server.sealing import seal
 from penstock.server.store import Store
 from penstock.server.tick import Heart
 
@@ -98,7 +99,14 @@ class House:
     async def _open_door(self) -> web.AppRunner:
         store = self._store
         api = admin.Admin(
-            store.embedded.broker, self._heart, store.ids, self._confirm, store.journal_disk, self.status, self.is_ready
+            store.embedded.broker,
+            self._heart,
+            store.ids,
+            self._confirm,
+            store.journal_disk,
+            self.status,
+            self.is_ready,
+            partial(seal, store.embedded, self._heart),
         )
         runner = admin.runner(api)
         await runner.setup()
@@ -209,7 +217,8 @@ class House:
         died = self._heart.dead
         await runner.cleanup()
         self._heart.close(wait=not died)
-        door.remove(self._store.path)
+        with contextlib.suppress(OSError):  # one that stays is taken away at the next start
+            door.remove(self._store.path)
         code = exits.DISK_DIED if died else self._seal()
         await self._archive.end(sealed=code == exits.CLEAN)
         return code

@@ -17,6 +17,7 @@ DISK: Final = "disk"
 MEMORY: Final = "memory"
 
 _CGROUP_LIMIT: Final = "/sys/fs/cgroup/memory.max"
+_PART: Final = 16  # of a segment: the least that is worth a try
 _SHARE: Final = 0.8  # of the memory there is, where nobody says a limit
 
 
@@ -101,8 +102,9 @@ class Room:
         """Once it was, a quarter of a segment more must be free than is needed: to and fro helps nobody."""
         free_bytes = self._machine.free_bytes()
         journal = self._embedded.journal
-        if journal.full and free_bytes >= self._limits.segment_bytes + self._ending_bytes():
-            journal.full = False  # the next segment may be tried again
+        segment_bytes = self._limits.segment_bytes // (1 if journal.has_spare else _PART)
+        if journal.full and free_bytes >= segment_bytes + self._ending_bytes():
+            journal.full = False  # the next segment may be tried again; where there is none, a small one too
         spare = self._limits.segment_bytes // 4 if self.lacks == DISK else 0
         return journal.full or free_bytes < self._needed_bytes() + spare
 

@@ -6,6 +6,7 @@ Times that never come are null. Bodies and keys that are not UTF-8 are given as 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -219,6 +220,11 @@ def _source(source: Source, dialect: str) -> str:
 
 def counts_shape(counts: Counts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in COUNTS}
+
+
+def sealed_shape(last_fact: int, counts: Mapping[bytes, Counts]) -> dict[str, object]:
+    shown = {names.show(name): counts_shape(counted) for name, counted in counts.items()}
+    return {"last_fact": last_fact, "queues": [{"name": name, "counts": shown[name]} for name in sorted(shown)]}
 
 
 def policy_shape(policy: Policy) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The heart: one tick gathers what the sockets of one loop iteration brought, commits it once, then answers.
 
-Order within a tick: time moves, verbs run, the journal is written, answers go out. Any failure of the store is final:
-nothing is answered after it.
+Order within a tick: time moves, verbs run, the journal is written, answers go out; in a long one, time moves again
+before what is read then. Any failure of the store is final: nothing is answered after it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from penstock.server.alert import Alert
 from penstock.server.clock import HEARTBEAT_US, Clock, PauseWatch
 
 _TIMER_MAX_US: Final[i64] = 3_600 * SECOND_US
+_STALE_US: Final[i64] = MILLISECOND_US  # so much later than what it knows, the store is told the time within a tick
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -59,6 +60,7 @@ class Heart:
         self._clock: Clock = clock
         self._sync_interval_us = sync_interval_us
         self._on_death = on_death
+        self._told_us: i64 = self.now_us  # when it was, for the store
         self._watch = PauseWatch(self.now_us)
         self._alert = Alert(spin_us)
         self._woken: list[Guest] = []
@@ -71,6 +73,7 @@ class Heart:
         self._beat_timer: asyncio.TimerHandle | None = None
         self._sync_timer: asyncio.TimerHandle | None = None
         self._syncing: bool = False
+        self._overdue: bool = False  # what nobody waits for has not been synced for long enough
         self._preparing: bool = False
         self._quiet: asyncio.Future[None] | None = None
 
@@ -78,19 +81,31 @@ class Heart:
 
     def begin(self) -> bool:
         """To be called before any verb. False: the store is dead, and nothing may be asked of it."""
-        if self.open or self.dead:
-            return not self.dead
-        self.open = True
-        self.ticks += 1
-        self.now_us = self._clock.now_us()
-        self._call_soon(self._end)
+        if self.dead:
+            return False
+        now_us = self._clock.now_us()
+        if not self.open:
+            self.open = True
+            self.ticks += 1
+            self._call_soon(self._end)
+            self._tell_time(now_us, begins=True)
+        elif now_us - self._told_us >= _STALE_US:
+            # What is read now may have been sent long after the tick began, or while the process stood still in it:
+            # done at that moment, its delay or its lease would be over too soon.
+            self._tell_time(now_us, begins=False)
+        return not self.dead
+
+    def _tell_time(self, now_us: i64, begins: bool) -> None:
+        self.now_us = self._told_us = now_us
         try:
-            if self._watch.noticed(self.now_us):
+            if self._watch.noticed(now_us):
                 self._store.woken()
-            self._store.begin(self.now_us)
+            if begins:
+                self._store.begin(now_us)
+            else:
+                self._store.move(now_us)
         except Exception as error:
             self.die(error)
-        return not self.dead
 
     def wake(self, guest: Guest) -> None:
         """The guest has something to say at the end of the tick."""
@@ -185,8 +200,13 @@ class Heart:
             self._loop.call_soon(self.begin)  # a tick may be open that began before the pause
         else:
             self._watch.beat(now_us)
-        for call in self._beats:
-            call(now_us)
+        try:
+            for call in self._beats:
+                call(now_us)
+            self._look_ahead()
+        except Exception as error:
+            self.die(error)
+            return
         self._beat_timer = self._loop.call_later(int(HEARTBEAT_US) / int(SECOND_US), self._beat)
 
     def _arm(self) -> None:
@@ -220,17 +240,24 @@ class Heart:
 
     def _hand_out(self) -> None:
         store = self._store
-        if not self._syncing and store.wants_sync():
+        overdue, self._overdue = self._overdue, False
+        if not self._syncing and (store.wants_sync() or (overdue and store.unsynced())):
             self._sync()
         elif self._sync_timer is None and store.unsynced():
             self._sync_timer = self._loop.call_later(self._sync_interval_us / SECOND_US, self._sync_unasked)
-        if not self._preparing and store.wants_spare():
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """With every tick and beat: room for what is to be prepared may come while nobody asks for anything."""
+        if not self._preparing and self._store.wants_spare():
             self._prepare()
 
     def _sync_unasked(self) -> None:
+        """Not within a tick: the sync would cover its answers, and not its facts, which are yet to be written."""
         self._sync_timer = None
-        if not self.dead and not self._syncing and self._store.unsynced():
-            self._survives(self._sync)
+        self._overdue = True
+        if not self.dead and not self.open:
+            self._survives(self._hand_out)
 
     def _sync(self) -> None:
         """Its answers go out in the tick in which it is done."""

@@ -17,6 +17,7 @@ from penstock.pipeline import codes
 from penstock.pipeline.jobs.tables import open_tables
 from penstock.pipeline.lake import Lake
 from penstock.pipeline.plan import COLUMNS, FOLDER, Bodiless, Chosen, Plan, Row, Said
+from penstock.pipeline.views import named
 
 # A life whose publish is not in the archive has no body either.
 _LIVES: Final = f"""
@@ -42,7 +43,8 @@ class Choice:
     def open(self) -> None:
         """Raises BadCondition."""
         self.manifest = self.lake.manifest()
-        open_tables(self.spark, self.archive, self.lake, self.manifest)
+        names = named(f"{_LIVES} {self.where}")
+        open_tables(self.spark, self.archive, self.lake, self.manifest, names=names)
         try:
             self.rows = self.spark.sql(_LIVES).where(self.where)
         except (AnalysisException, ParseException) as error:

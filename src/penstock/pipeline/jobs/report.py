@@ -13,6 +13,10 @@ from penstock.pipeline.jobs.report_lists import failing, slowest, stuck, tried
 from penstock.pipeline.lake import Manifest
 from penstock.pipeline.report.numbers import COUNTS, ENDS, PERCENTS, Group, Percentiles, Report, Span
 from penstock.pipeline.schema import MINUTE_US
+from penstock.pipeline.views import named
+
+# What has to be open.
+TABLES: Final = named("silver.queues silver.lives silver.attempts gold.queue_minute gold.stuck lake.times")
 
 SLOTS_MOST: Final = 240
 GROUPS_MOST: Final = 12  # queues that have charts of their own; the others are told as one

@@ -22,7 +22,7 @@ from penstock.pipeline.jobs.compaction import compact
 from penstock.pipeline.jobs.parts import read, read_archive, read_facts, write_rows
 from penstock.pipeline.jobs.retention import forget
 from penstock.pipeline.lake import RUNS_KEPT, Lake, Manifest, Part, Run, SegmentFile, joined
-from penstock.pipeline.quality import Counted
+from penstock.pipeline.quality import Counted, Ledger
 from penstock.pipeline.totals import totals
 
 BATCH_FACTS: Final = 50_000_000  # more are taken in more than one batch
@@ -33,15 +33,20 @@ _KEPT: Final = ("facts", "segments", "quarantine")
 Tell = Callable[[str, int, int], None]
 
 
+def _unknown(taken: int) -> Ledger | None:
+    return None
+
+
 @dataclass
 class Pipeline:
-    """Where everything is. `counters`: what a server says of its queues, if the tables are to be compared with it."""
+    """Where everything is. `ledger`: asked for what a server counts, with the last fact that is taken in; None: nothing
+    is known."""
 
     spark: SparkSession
     archive: Path
     lake: Lake
     tell: Tell
-    counters: Sequence[Mapping[str, Any]] = ()
+    ledger: Callable[[int], Ledger | None] = _unknown
     compact: bool = False  # everything that can be, at once
     keep_days: int = 0  # 0: for ever
     batch_facts: int = BATCH_FACTS
@@ -53,14 +58,25 @@ def run(pipeline: Pipeline) -> list[Run]:
     with pipeline.lake.held():
         manifest = pipeline.lake.manifest()
         pipeline.lake.sweep(manifest)
+        ledger = pipeline.ledger(manifest.last_fact())
         found = unseen(pipeline.archive, manifest, lambda number, total: pipeline.tell("archive", number, total))
-        done = [_take(pipeline, group, run_id) for group in _groups(found, pipeline.batch_facts)]
+        *groups, last = [*_groups(_upto(ledger, found), pipeline.batch_facts)] or [[]]
+        done = [_take(pipeline, group, run_id, None) for group in groups]
+        if last:
+            done.append(_take(pipeline, last, run_id, ledger))
+        elif ledger is not None and not ledger.last_fact:
+            quality.insist(quality.as_counted(_totals(pipeline, manifest), ledger.queues))
         compact(pipeline.spark, pipeline.archive, pipeline.lake, pipeline.tell, pipeline.compact)
         if pipeline.keep_days:
             forget(pipeline.spark, pipeline.lake, pipeline.tell, pipeline.keep_days)
-        if pipeline.counters:
-            quality.insist(quality.as_counted(_totals(pipeline, pipeline.lake.manifest()), pipeline.counters))
     return done
+
+
+def _upto(ledger: Ledger | None, found: Sequence[Segment]) -> Sequence[Segment]:
+    """What came after the fact that a server has counted up to is left for the next run."""
+    if ledger is None or not ledger.last_fact:
+        return found
+    return [one for one in found if one.first <= ledger.last_fact]
 
 
 def _groups(found: Sequence[Segment], most: int) -> Iterator[list[Segment]]:
@@ -77,7 +93,7 @@ def _groups(found: Sequence[Segment], most: int) -> Iterator[list[Segment]]:
         yield group
 
 
-def _take(pipeline: Pipeline, found: Sequence[Segment], run_id: str) -> Run:
+def _take(pipeline: Pipeline, found: Sequence[Segment], run_id: str, ledger: Ledger | None) -> Run:
     """One batch. Facts from between those that were taken earlier come late: then everything is made anew, from all."""
     started = time.time()
     before = pipeline.lake.manifest()
@@ -100,8 +116,9 @@ def _take(pipeline: Pipeline, found: Sequence[Segment], run_id: str) -> Run:
     pipeline.spark.conf.set("spark.sql.shuffle.partitions", str(partitions_for(fresh)))
     process(batch, sound(facts).select(*NARROW), pipeline.tell)
     _settle(batch, after, before, late)
-    quality.insist(_broken(pipeline, batch, after, fresh))
-    done = _run_of(run_id, after.batch, started, counted, len(found))
+    compared = ledger if ledger is not None and _fits(ledger, after) else None
+    quality.insist(_broken(pipeline, batch, after, fresh, compared))
+    done = _run_of(batch, started, counted, len(found), compared)
     after.runs = [*after.runs, done][-RUNS_KEPT:]
     pipeline.lake.publish(after, before)
     return done
@@ -155,15 +172,27 @@ def _settle(batch: Batch, after: Manifest, before: Manifest, late: bool) -> None
     after.ended = {name: count + (0 if late else before.ended.get(name, 0)) for name, count in ended.items()}
 
 
-def _broken(pipeline: Pipeline, batch: Batch, after: Manifest, fresh: int) -> Iterator[str]:
-    lacking = bool(after.quarantined) or len(after.taken) > 1 or after.taken[0][0] > 1
+def _lacks(manifest: Manifest) -> bool:
+    """Facts are missing, or put aside."""
+    return bool(manifest.quarantined) or len(manifest.taken) > 1 or manifest.taken[0][0] > 1
+
+
+def _fits(ledger: Ledger, after: Manifest) -> bool:
+    """It speaks of exactly these facts, or whoever gave it says so."""
+    return not ledger.last_fact or (ledger.last_fact == after.last_fact() and not _lacks(after))
+
+
+def _broken(pipeline: Pipeline, batch: Batch, after: Manifest, fresh: int, ledger: Ledger | None) -> Iterator[str]:
+    lacking = _lacks(after)
     yield from quality.whole(batch.attempts_seen, fresh)
     lived = batch.lives_seen | {
         "facts": batch.lives_seen["facts"] - batch.lives_seen["ended_facts"] + after.ended["facts"]
     }
     yield from quality.lived(lived, after.facts, lacking)
-    if not lacking:
-        yield from quality.balanced(_totals(pipeline, after))
+    if not lacking or ledger is not None:
+        rows = _totals(pipeline, after)
+        yield from [] if lacking else quality.balanced(rows)
+        yield from [] if ledger is None else quality.as_counted(rows, ledger.queues)
 
 
 def _totals(pipeline: Pipeline, manifest: Manifest) -> list[dict[str, Any]]:
@@ -174,13 +203,14 @@ def _totals(pipeline: Pipeline, manifest: Manifest) -> list[dict[str, Any]]:
     return [row.asDict() for row in totals(**tables).collect()]
 
 
-def _run_of(run_id: str, batch: int, started: float, counted: Sequence[Counted], segments: int) -> Run:
+def _run_of(batch: Batch, started: float, counted: Sequence[Counted], segments: int, compared: Ledger | None) -> Run:
     return Run(
-        run_id,
-        batch,
+        batch.run,
+        batch.number,
         int(started * 1e6),
         round(time.time() - started, 3),
         segments,
         sum(row.facts for row in counted),
         sum(row.broken for row in counted),
+        len(compared.queues) if compared is not None else 0,
     )

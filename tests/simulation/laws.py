@@ -1,0 +1,226 @@
+"""What must hold between what clients asked, what they were told, and the facts, whatever happens to the server.
+
+Each answer is laid beside the facts that were decided between the request and the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from penstock.model import facts, stages
+from penstock.model.limits import NEVER_US
+from penstock.model.policy import Policy
+from tests.simulation.breaking import law
+from tests.simulation.judge import Judge, Wish
+from tests.simulation.lives import ENDS, Event, Life
+from tests.simulation.network import Mark
+
+HEARD_US = 200_000  # whoever reads has read by then
+TURNS = {facts.LEASED: "assign", facts.RELEASED: "retry", facts.FINISHED: "finish", facts.DROPPED: "drop"}
+
+
+class Shown(NamedTuple):
+    """An id, and the number behind it; 0: its dialect does not tell."""
+
+    dialect: int
+    id: bytes
+    seq: int
+
+
+@dataclass(slots=True)
+class Since:
+    """When something was asked: how many facts there were then, and the server's time."""
+
+    number: int
+    at_us: int
+
+
+class Laws(Judge):
+    def __init__(self, patterns: Sequence[tuple[bytes, Policy]], defaults: dict[int, Policy]) -> None:
+        super().__init__(patterns, defaults)
+        self.counts = {"published": 0, "delivered": 0, "finished": 0, "answers": 0}
+        self._ids: dict[tuple[int, tuple[int, bytes, bytes]], bytes] = {}  # what messages were shown as, by dialect
+        self._owners: dict[tuple[int, bytes], tuple[int, bytes, bytes]] = {}  # and the other way round
+
+    def promise(self, number: int, stage: int, mark: Mark, *what: object) -> None:
+        """Something was said that rests on this fact."""
+        self.counts["answers"] += 1
+        name = stages.STAGES[stage]
+        law(8, number <= mark[stage], *what, "rests on fact", number, "and is told at", name, "with", mark)
+        self.promised[stage] = max(self.promised[stage], number)
+
+    def published(self, wish: Wish, since: Since, mark: Mark, stage: int, shown: Shown | None) -> None:
+        lives = self.lives.by_body.get((wish.queue, wish.body), [])
+        fresh = [life for life in lives if since.number < life.number <= mark.decided and not life.claimed]
+        fresh = [life for life in fresh if shown is None or shown.seq in (0, life.seq)]
+        once = len(fresh) == 1 or (bool(fresh) and bool(wish.dedup_id))
+        law(0, once, wish, "was told to be published, and the facts have it", len(fresh), "times")
+        fresh[0].claimed = True
+        self.counts["published"] += 1
+        self.promise(fresh[0].number, stage, mark, wish)
+        if shown is not None:
+            self.shown(shown, fresh[0])
+
+    def duplicate(self, wish: Wish, mark: Mark, stage: int, shown: Shown) -> None:
+        lives = [life for life in self.lives.by_body.get((wish.queue, wish.body), []) if life.number <= mark.decided]
+        twins = [life for life in lives if life.seq == shown.seq]
+        law(0, bool(twins), wish, "was told to be a duplicate of", shown, "and the facts have", lives)
+        self.promise(twins[0].number, stage, mark, wish)
+        self.shown(shown, twins[0])
+
+    def shown(self, shown: Shown, life: Life) -> None:
+        """Law: an id is one message's for ever, and a message has one id in a dialect."""
+        owner = life.seq, life.queue, life.fact.body
+        known = self._owners.setdefault((shown.dialect, shown.id), owner)
+        law(12, known == owner, shown, "was", known, "and is", owner)
+        id = self._ids.setdefault((shown.dialect, owner), shown.id)
+        law(12, id == shown.id, owner, "was", id, "in", shown.dialect, "and is", shown.id)
+
+    def delivered(
+        self,
+        queue: bytes,
+        body: bytes,
+        since: Since,
+        mark: Mark,
+        stage: int,
+        *,
+        dialect: int,
+        taken: bool,
+        seq: int = 0,
+        deliveries: int = 0,
+        lease_us: int = -1,
+        unsaid_us: int = int(NEVER_US),
+    ) -> Life:
+        """Claims the fact of it: nothing is told twice that happened once.
+
+        Of several the last, which is the lease that is under way; of those taken, which are twins, the first.
+
+        `seq`: the number behind its id, where the dialect has shown one.
+        """
+        lives = [life for life in self.lives.by_body.get((queue, body), []) if seq in (0, life.seq)]
+        law(3, bool(lives), body, "was delivered from", queue, "as", seq, "where nobody has published it")
+        found = [(event, life) for life in lives for event in life.between(since.number, mark.decided)]
+        found = [(event, life) for event, life in found if event.dialect == dialect and not event.claimed]
+        found = [(event, life) for event, life in found if event.handed(taken) and deliveries in (0, event.deliveries)]
+        law(3, bool(found), body, "was delivered between", since, "and", mark, lives)
+        event, life = (min if taken else max)(found, key=lambda pair: pair[0].number)
+        event.claimed, life.told = True, event
+        self._judge_lease(life, event, lease_us, unsaid_us)
+        self.counts["delivered"] += 1
+        self.promise(event.number, stage, mark, "the delivery of", body)
+        return life
+
+    def taken_from(self, queues: Sequence[bytes], body: bytes, since: Since, mark: Mark) -> bytes:
+        """The queue that a message was taken from which has been pushed: its dead letter may have been elsewhere."""
+        for queue in queues:
+            for life in self.lives.by_body.get((queue, body), []):
+                if any(event.taken and not event.claimed for event in life.between(since.number, mark.decided)):
+                    return queue
+        return b""
+
+    def _judge_lease(self, life: Life, event: Event, lease_us: int, unsaid_us: int) -> None:
+        """Call over message over queue: whoever says the length first."""
+        if event.kind != facts.LEASED:
+            return
+        said = (lease_us, int(life.fact.lease_us), self.rule(life.queue, "lease_us"), unsaid_us)
+        expected = next(one for one in said if one >= 0)
+        until_us = int(NEVER_US) if expected >= NEVER_US else event.at_us + expected
+        lasts_us = event.due_us - event.at_us
+        law(4, event.due_us == until_us, "the lease of", life.fact.body, "is", lasts_us, "not", expected)
+
+    def best(self, life: Life, since: Since, mark: Mark, until_us: int, newest: bool) -> None:
+        """Nothing that stood before it all the time was passed over."""
+        assert life.told is not None
+        rank = self._rank(life, life.told.number - 1)
+        for other in self.lives.of(life.queue):
+            if other is life or other.fact.flags & facts.PARKED_FLAG:
+                continue
+            if other.waited(since.number, since.at_us, mark.decided, until_us):
+                theirs = self._rank(other, since.number)
+                before = theirs[0] > rank[0] or (theirs[0] == rank[0] and (theirs[1:] < rank[1:]) != newest)
+                law(3, not before, other.fact.body, theirs, "was passed over for", life.fact.body, rank)
+
+    def _rank(self, life: Life, number: int) -> tuple[int, int, int]:
+        return int(life.fact.number), life.due_at(number), life.seq
+
+    def mates(self, given: Iterable[bytes], life: Life, since: Since, mark: Mark, until_us: int) -> None:
+        """Of the same key none was left behind."""
+        taken = set(given)
+        for other in self.lives.of(life.queue):
+            if other.fact.key == life.fact.key and other.waited(since.number, since.at_us, mark.decided, until_us):
+                law(3, other.fact.body in taken, other.fact.body, "was left behind its mate", life.fact.body)
+
+    def nothing(self, queue: bytes, since: Since, mark: Mark, until_us: int) -> None:
+        """Told that there is nothing, though something was there all the time."""
+        self.counts["answers"] += 1
+        for life in self.lives.of(queue):
+            if not life.fact.flags & facts.PARKED_FLAG:
+                waited = life.waited(since.number, since.at_us, mark.decided, until_us)
+                law(3, not waited, life.fact.body, "was ready, and", queue, "was told to be empty")
+
+    def finished(self, life: Life, since: Since, mark: Mark, stage: int, dialect: int) -> None:
+        found = [event for event in life.events if event.reason == facts.ACKNOWLEDGED and event.dialect == dialect]
+        fresh = [event for event in found if since.number < event.number <= mark.decided and not event.claimed]
+        law(3, len(fresh) == 1, life.fact.body, "was told to be finished, and the facts say", life.events)
+        fresh[0].claimed = True
+        self.counts["finished"] += 1
+        self.promise(fresh[0].number, stage, mark, "the finish of", life.fact.body)
+
+    def gone(self, life: Life, mark: Mark) -> Event:
+        """Told that it is not there, by this request or long ago."""
+        end = next((event for event in life.events if event.kind in ENDS), None)
+        law(3, end is not None and end.number <= mark.decided, life.fact.body, "was told to be gone, and lives")
+        assert end is not None
+        return end
+
+    def gone_or_finished(self, life: Life, since: Since, mark: Mark, stage: int, dialect: int) -> None:
+        """Told so in a dialect that does not say which of the two."""
+        end = self.gone(life, mark)
+        if end.number > since.number and end.reason == facts.ACKNOWLEDGED and end.dialect == dialect:
+            self.counts["finished"] += 1
+            self.promise(end.number, stage, mark, "the finish of", life.fact.body)
+
+    def moved(self, life: Life, kinds: tuple[int, ...], due_us: range, since: Since, mark: Mark, stage: int) -> None:
+        """Released or extended, to a time in this range."""
+        for event in life.events:
+            fresh = since.number < event.number <= mark.decided and not event.claimed
+            moved = event.kind in kinds and event.due_us in due_us
+            if fresh and (moved or event.kind in (facts.EXPIRED, facts.DROPPED)):
+                event.claimed = True
+                self.promise(event.number, stage, mark, "the move of", life.fact.body)
+                return
+        law(3, False, life.fact.body, "was told to be moved to", due_us, "and the facts say", life.events)
+
+    def not_held(self, life: Life, since: Since, mark: Mark, until_us: int) -> None:
+        """Told that it is not there to be finished or moved."""
+        self.counts["answers"] += 1
+        held = life.was_leased(since.number, since.at_us, mark.decided, until_us)
+        law(3, not held, life.fact.body, "was leased, and told not to be")
+
+    def noticed(self, wish: Wish, asked: Sequence[str], told: list[str], since: Since, mark: Mark) -> None:
+        """The last of the notices that a poster was told: all of them as facts have it, in order, none twice."""
+        lives = self.lives.by_body.get((wish.queue, wish.body), [])
+        law(9, len(lives) == 1, wish, "was told", told, "and the facts have it", len(lives), "times")
+        life, stage = lives[0], stages.STAGES.index(told[-1])
+        turns = [TURNS[event.kind] for event in life.events if event.kind in TURNS]
+        expected = [one for one in (*stages.STAGES[:3], *turns) if one in asked]
+        fast = ["finish"] if turns[:1] == ["finish"] and life.events[0].number == life.number + 1 else []
+        law(9, told in (expected[: len(told)], fast), wish, "was told", told, "of", expected)
+        self.promise(life.number, stage if stage <= stages.SYNC else stages.READY, mark, told, "of", wish)
+
+    # -- when all is quiet
+
+    def nothing_overdue(self, now_us: int) -> None:
+        """What is due has happened: of leases and of expiry."""
+        for queue in self.lives.live.values():
+            for life in queue.values():
+                law(5, not life.leased or life.until_us > now_us, "the lease of", life.fact.body, "is over, and lasts")
+                over = not life.leased and life.fact.expires_us <= now_us
+                law(5, not over, life.fact.body, "has expired, and lives")
+
+    def ready(self, queue: bytes, now_us: int) -> list[Life]:
+        """What can be had, and could be for so long that everybody has heard of it."""
+        found = [life for life in self.lives.of(queue) if life.waits(now_us - HEARD_US, now_us)]
+        return [life for life in found if not life.fact.flags & facts.PARKED_FLAG]

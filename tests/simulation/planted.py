@@ -1,0 +1,76 @@
+"""Bugs to be planted for the simulation to notice: those of tests/engine/planted.py that show in what clients are told,
+in facts or after a crash, and some of rooms that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.broker.outbox import Outbox
+from penstock.codecs.snapshots import Rows
+from penstock.engine.snapshots import blocks_of
+from penstock.engine.state import State
+from penstock.history import folding
+from penstock.model import stages
+from penstock.model.message import Message
+from penstock.server.clock import PauseWatch
+from penstock.server.tick import Heart
+from tests.engine import planted
+from tests.engine.planted import Bug
+
+_answer = Outbox.answer
+
+
+def _sync_within_a_tick(self: Heart) -> None:
+    self._sync_timer = None
+    if not self.dead and not self._syncing and self._store.unsynced():
+        self._survives(self._sync)
+
+
+def _finish_told_when_written(self: Outbox, session: Any, token: int, stage: int, *rest: Any) -> None:
+    _, message, number = rest
+    finish = message is None and number != 0
+    _answer(self, session, token, min(stage, stages.WRITE) if finish else stage, *rest)
+
+
+def _blocks_without_a_message(state: State) -> Iterator[Rows]:
+    """The first that lives is forgotten."""
+    first: Message | None = next(iter(state.messages.values()), None)
+    if first is not None:
+        state.messages.remove(first)
+    return blocks_of(state)
+
+
+def _never_late(self: PauseWatch, now_us: int) -> bool:
+    return False
+
+
+OURS = (
+    Bug("a sync that is due within a tick covers it", ((Heart, "_sync_unasked", _sync_within_a_tick),)),
+    Bug("a finish is told before its sync", ((Outbox, "answer", _finish_told_when_written),)),
+    Bug("a snapshot forgets a message", ((folding, "blocks_of", _blocks_without_a_message),)),
+    Bug("nobody notices that the process stood still", ((PauseWatch, "late", _never_late),)),
+)
+THEIRS = (
+    "an answer for `sync` is given after the write",
+    "answers are given before the write",
+    "a sync does nothing",
+    "a lease is a second short",
+    "a delay is a second short",
+    "nobody is served when a delay is over",
+    "no grace is granted",
+    "the engine asks to be asked too late",
+    "dedup ids are forgotten at a restart",
+    "a finish is not recorded",
+    "numbers are given out again after a crash",
+    "a parked message is chosen",
+    "newest is oldest",
+    "lower priority comes first",
+    "parked key mates are left behind",
+    "the old place is lost",
+    "a stale finish is accepted",
+    "a dead letter is lost",
+    "a sleeper is woken again and again",
+    "a wake-up is lost",
+)
+BUGS = (*OURS, *[bug for bug in planted.BUGS if bug.name in THEIRS])

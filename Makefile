@@ -18,10 +18,10 @@ PEERS  := beanstalkd redis-server nats-server rabbitmq-server
 # Debian keeps servers in /usr/sbin, which is not in everybody's path.
 export PATH := $(PATH):/usr/sbin
 
-# What a target needs is made two at a time: types are checked while the hot rooms are compiled.
+# What a target needs is made two at a time: compiling takes minutes of one processor.
 MAKEFLAGS += --no-print-directory -j2
 .DEFAULT_GOAL := help
-.PHONY: help setup compile serve demo test check format bench torture docs node stock lock clean apt
+.PHONY: help setup compile serve demo test plain check format bench torture docs node stock lock clean apt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,10 +36,12 @@ serve: compile ## run the server, compiled, on ./penstock-data
 demo: setup node ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check compile node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, every test with the hot rooms compiled, then those rooms' as plain Python (ARGS="-k journal" picks some)
+test: check compile plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal --ignore tests/pipeline $(ARGS)
-	$(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS) || [ $$? = 5 ] # 5: none of those picked
 	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
+
+plain: setup ## the hot rooms' tests, as plain Python
+	$(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS) || [ $$? = 5 ] # 5: none of those is picked
 
 check: setup ## lint, format, types, layers
 	$(BIN)/ruff check
@@ -54,7 +56,7 @@ format: setup ## format the tree and mend what ruff can mend
 bench: compile node $(PEERS:%=need-%) ## measure, compiled, against the peers, in one run
 	PYTHONPATH=$(OUT) $(BIN)/python -m bench $(ARGS)
 
-torture: compile ## crash, fault and fuzz campaigns, compiled
+torture: compile ## kills, power cuts, time, fuzz, simulation and soak, compiled: all, for a night, or one (ARGS="kill --cycles 50")
 	PYTHONPATH=$(OUT) $(BIN)/python -m torture $(ARGS)
 
 node: $(NODE)/.ready ## put what the tests in JavaScript need into build/node

@@ -1,137 +1,70 @@
-"""`python -m torture`: campaigns of any length. Each prints what it did and fails loudly, with its seed."""
+"""`python -m torture`: all campaigns at their full length, or one of any length. Each prints what it did and fails
+loudly, with its seed."""
 
 from __future__ import annotations
 
 import argparse
 import random
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from typing import NamedTuple
 
-from torture import fuzz, kill, long, outage, races, simulate
+from torture import asking, simulate
+from torture.power import command as power
+from torture.soak import command as soak
+from torture.timing import command as timing
 
-INPUTS = 1_000_000
-LIVE_INPUTS = 100_000
-RACES = 100_000
-TELL_S = 5.0
+BROKEN_MAX = 50  # that are told of; more say nothing new
+
+
+class Campaign(NamedTuple):
+    help: str
+    add: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], tuple[str, ...]]
+
+
+CAMPAIGNS = {
+    "simulate": Campaign("whole lives in simulated time, by their seeds", simulate.add, simulate.run_lives),
+    "kill": Campaign("kill -9 under load, again and again", asking.add_kill, asking.killed),
+    "power": Campaign("the power is cut under load", power.add, power.run),
+    "time": Campaign("clocks are set, process and machine stand still", timing.add, timing.run),
+    "races": Campaign("workers that go to sleep while others publish", asking.add_races, asking.raced),
+    "fuzz": Campaign("fuzzed input, beside a model or over sockets", asking.add_fuzz, asking.fuzzed),
+    "soak": Campaign("an hour in all dialects: is everything flat?", soak.add, soak.run),
+}
+ALL = (["simulate"], ["kill"], ["power"], ["time"], ["races"], ["fuzz"], ["fuzz", "--live"], ["soak"])
 
 
 def main() -> int:
     asked = parsed(sys.argv[1:])
-    campaigns: dict[str, Callable[[argparse.Namespace], tuple[str, ...]]] = {
-        "kill": killed,
-        "fuzz": fuzzed,
-        "races": raced,
-        "simulate": simulate.simulated,
-        "soak": long.soaked,
-        "time": long.timed,
-        "power": outage.powered,
-    }
-    broken = campaigns[asked.campaign](asked)
-    for line in broken[:50]:
+    each = [[*words, "--seed", str(asked.seed)] for words in ALL] if asked.campaign == "all" else [sys.argv[1:]]
+    ends = [end(parsed(words)) for words in each]
+    print(*(words for words, _ in ends[: len(ends) if len(ends) > 1 else 0]), sep="\n")
+    return 1 if any(broken for _, broken in ends) else 0
+
+
+def end(asked: argparse.Namespace) -> tuple[str, bool]:
+    """The last line of a campaign, and whether it ended badly."""
+    broken = CAMPAIGNS[asked.campaign].run(asked)
+    for line in broken[:BROKEN_MAX]:
         print(f"BROKEN {line}")
-    print(f"{asked.campaign}: {f'{len(broken)} laws broken, seed {asked.seed}' if broken else 'all laws held'}")
-    return 1 if broken else 0
+    verdict = f"{len(broken)} laws broken, seed {asked.seed}" if broken else "all laws held"
+    words = f"{asked.campaign}: {verdict}"
+    print(words, flush=True)
+    return words, bool(broken)
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
-    """Without a campaign it is `kill`."""
+    """Without a campaign it is all of them."""
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
-    campaigns = parser.add_subparsers(
-        dest="campaign", metavar="kill|fuzz|races|simulate|soak|time|power", required=True
-    )
+    parsers = parser.add_subparsers(dest="campaign", metavar="|".join(("all", *CAMPAIGNS)), required=True)
     seeded = argparse.ArgumentParser(add_help=False)
     seeded.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    of_kill = campaigns.add_parser("kill", parents=[seeded], help="kill -9 under load, again and again")
-    of_kill.add_argument("--cycles", type=int, default=1_000, help="kills (default %(default)s)")
-    of_kill.add_argument("--confirm", choices=["write", "sync"], default="write")
-    of_kill.add_argument("--no-tables", dest="tables", action="store_false", help="without Spark at the end")
-    of_fuzz = campaigns.add_parser("fuzz", parents=[seeded], help="fuzzed input, beside a model or over sockets")
-    of_fuzz.add_argument("--dialect", choices=fuzz.NAMES, action="append", help="may be repeated (default: all)")
-    of_fuzz.add_argument("--live", action="store_true", help="over real sockets, against a real server")
-    of_fuzz.add_argument("--count", type=int, help=f"inputs a dialect (default {INPUTS:,}; live {LIVE_INPUTS:,})")
-    of_races = campaigns.add_parser("races", parents=[seeded], help="workers that go to sleep while others publish")
-    of_races.add_argument("--count", type=int, default=RACES, help="races (default %(default)s)")
-    long.add_soak(campaigns.add_parser("soak", parents=[seeded], help="an hour in all dialects: is everything flat?"))
-    long.add_time(
-        campaigns.add_parser("time", parents=[seeded], help="clocks are set, process and machine stand still")
-    )
-    outage.add_power(campaigns.add_parser("power", parents=[seeded], help="the power is cut under load"))
-    simulate.add(
-        campaigns.add_parser("simulate", parents=[seeded], help="whole lives in simulated time, by their seeds")
-    )
-    return parser.parse_args(words if words and words[0] in {*campaigns.choices, "-h", "--help"} else ["kill", *words])
-
-
-def killed(asked: argparse.Namespace) -> tuple[str, ...]:
-    print(f"kill -9, {asked.cycles} cycles, confirm {asked.confirm}, seed {asked.seed}", flush=True)
-    start_s = time.monotonic()
-
-    def progress(outcome: kill.Outcome) -> None:
-        print(
-            f"  {outcome.kills:6} kills  {outcome.total('published'):9,} published  "
-            f"{outcome.total('finished'):9,} finished  {outcome.snapshots:5} snapshots  "
-            f"{outcome.compared:4} tables compared  {len(outcome.broken)} broken  {time.monotonic() - start_s:6.0f} s",
-            flush=True,
-        )
-
-    with opened_tables() if asked.tables else nullcontext() as tables:
-        outcome = kill.campaign(asked.cycles, asked.seed, asked.confirm, tables, progress)
-    print("\n".join(kill.result(outcome)))
-    return outcome.broken
-
-
-@contextmanager
-def opened_tables() -> Iterator[kill.Compares]:
-    """Spark is needed by nobody else."""
-    from torture import tables
-
-    with tables.opened() as opened:
-        yield opened
-
-
-def fuzzed(asked: argparse.Namespace) -> tuple[str, ...]:
-    count = asked.count or (LIVE_INPUTS if asked.live else INPUTS)
-    broken: tuple[str, ...] = ()
-    for dialect in asked.dialect or fuzz.NAMES:
-        where = "over sockets" if asked.live else "beside a model"
-        print(f"fuzz {dialect}, {count:,} inputs {where}, seed {asked.seed}", flush=True)
-        broken += fuzz.campaign(dialect, count, asked.seed, asked.live, fuzz_progress(time.monotonic())).broken
-    return broken
-
-
-def fuzz_progress(start_s: float) -> Callable[[fuzz.Outcome], None]:
-    def progress(outcome: fuzz.Outcome) -> None:
-        taken_s = time.monotonic() - start_s
-        print(
-            f"  {outcome.inputs:12,} inputs  {outcome.inputs / taken_s:8,.0f} a second  "
-            f"{outcome.connections:9,} connections  {outcome.grown_bytes / (1 << 20):5.1f} MiB grown  "
-            f"{len(outcome.broken)} broken  {taken_s:6.0f} s",
-            flush=True,
-        )
-
-    return progress
-
-
-def raced(asked: argparse.Namespace) -> tuple[str, ...]:
-    print(f"races, {asked.count:,} of a sleep with a publish, seed {asked.seed}", flush=True)
-    start_s = told_s = time.monotonic()
-
-    def progress(outcome: races.Outcome) -> None:
-        nonlocal told_s
-        now_s = time.monotonic()
-        if now_s - told_s > TELL_S:
-            told_s = now_s
-            tell(outcome)
-
-    def tell(outcome: races.Outcome) -> None:
-        taken_s = time.monotonic() - start_s
-        print(f"  {outcome.races:9,} races  {outcome.wakes:9,} wake-ups  {taken_s:6.0f} s", flush=True)
-
-    outcome = races.campaign(asked.count, asked.seed, progress)
-    tell(outcome)
-    return outcome.broken
+    parsers.add_parser("all", parents=[seeded], help="one after the other, at full length: for a night")
+    for name, campaign in CAMPAIGNS.items():
+        campaign.add(parsers.add_parser(name, parents=[seeded], help=campaign.help))
+    named = bool(words) and words[0] in {*parsers.choices, "-h", "--help"}
+    return parser.parse_args(words if named else ["all", *words])
 
 
 if __name__ == "__main__":

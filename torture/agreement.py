@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from torture.history import History, Life
+from torture.crowd.history import History, Life
 
 FINISHED, EXPIRED = "finished", "expired"
 ACKNOWLEDGED, TAKEN = "acknowledged", "taken"

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.server import NotStarted, Server
-from torture.clients import drain, drive
-from torture.history import LOST, TABLES, History, tally
-from torture.mix import SPEAKS, crowd
-from torture.talk import Talk
+from torture.crowd.clients import drain, drive
+from torture.crowd.history import LOST, TABLES, History, tally
+from torture.crowd.mix import SPEAKS, crowd
+from torture.crowd.talk import Talk
 
 LEASE_S = 2
 CYCLES_A_DIRECTORY = 100

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.engine.audit import Broken
 from tests.simulation.driver import STEPS, run
 
-LIVES = 20_000
+LIVES = 50_000
 TOLD_MAX = 20  # broken lives that are told of; more say nothing new
 TELL_S = 5.0
 
@@ -50,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=STEPS, help="how long each is (default %(default)s)")
 
 
-def simulated(asked: argparse.Namespace) -> tuple[str, ...]:
+def run_lives(asked: argparse.Namespace) -> tuple[str, ...]:
     print(f"simulate, {asked.seeds:,} lives of {asked.steps} steps, seed {asked.seed}", flush=True)
     start_s = told_s = time.monotonic()
 

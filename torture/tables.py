@@ -17,7 +17,7 @@ from penstock.pipeline.lake import Lake
 from penstock.pipeline.quality import LawsBroken, Ledger
 from penstock.pipeline.session import QUICK, default_master, session
 from torture.agreement import Row, compared, told
-from torture.history import History
+from torture.crowd.history import History
 
 LIVES = """
     SELECT md5(f.body), l.size, l.outcome, l.reason, l.deliveries, l.dialect, l.life_us

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from harness.server import Server
 from torture import kill
-from torture.history import LOST, tally
-from torture.mix import SPEAKS
+from torture.crowd.history import LOST, tally
+from torture.crowd.mix import SPEAKS
 
 KILLS = 8
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from torture import loopdisk, power
-from torture.history import LOST
+from torture.crowd.history import LOST
+from torture.power import cuts, loopdisk
 
 SEED = 20_260_229  # its second cut comes while the server starts
 
@@ -21,13 +21,13 @@ def disks() -> None:
 
 
 def test_what_was_told_at_sync_survives_power_cuts_and_nothing_is_told_after_them() -> None:
-    outcome = power.campaign(cuts=3, seed=SEED)
+    outcome = cuts.campaign(cuts=3, seed=SEED)
     assert outcome.broken == ()
     assert (outcome.cuts, outcome.lost, outcome.returned, outcome.late) == (3, 0, 0, 0)
     assert outcome.told > 100
 
 
 def test_where_every_fsync_is_eaten_the_same_campaign_sees_the_loss() -> None:
-    outcome = power.campaign(cuts=1, seed=SEED, eats=True)
+    outcome = cuts.campaign(cuts=1, seed=SEED, eats=True)
     assert any(line.startswith(LOST) for line in outcome.broken)
     assert outcome.lost > 0

@@ -16,8 +16,8 @@ from penstock.journal.disk import OsDisk
 from tests.history.histories import told_by
 from tests.live.lines import Lines
 from tests.live.texts import Texts
-from torture import timing
-from torture.waits import LEFT, polled
+from torture.timing import campaign
+from torture.timing.waits import LEFT, polled
 
 DAY_S = 86_400.0
 STANDS_S = {"set clock": 0.0, "stopped process": 5.5, "sleeping machine": 1_000.0}  # longer than any lease is
@@ -25,9 +25,9 @@ LISTEN = ("deferred", "etzel", "rsmq")
 WATCHED = ("--dialect-deferred-stuck-timeout-s", "60", "--dialect-deferred-stuck-attempts", "0", "--confirm", "write")
 
 
-@pytest.mark.parametrize("kind", timing.KINDS)
+@pytest.mark.parametrize("kind", campaign.KINDS)
 def test_whatever_happens_to_time_every_client_has_what_it_waits_for_and_keeps_what_it_holds(kind: str) -> None:
-    outcome = timing.campaign(kind, STANDS_S[kind])
+    outcome = campaign.campaign(kind, STANDS_S[kind])
     assert outcome.broken == ()
     assert outcome.failed == LEFT
 

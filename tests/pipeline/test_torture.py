@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from torture import kill
-from torture.history import History
+from torture.crowd.history import History
 from torture.kill import Queues
 from torture.tables import Tables
 

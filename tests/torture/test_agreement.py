@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torture.agreement import ACKNOWLEDGED, EXPIRED, FINISHED, TAKEN, Row, compared, digest, told
-from torture.history import History, Life
+from torture.crowd.history import History, Life
 
 BODIES = (b"a", b"b", b"c")
 

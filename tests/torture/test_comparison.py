@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from torture.comparison import Count, Ledger, laws, table
-from torture.peers import PEERS, Peer
+from torture.power.comparison import Count, Ledger, laws, table
+from torture.power.peers import PEERS, Peer
 
 READY, WRITE, SYNC, BEANSTALKD, *_ = PEERS
 
@@ -70,4 +70,4 @@ def test_the_table_has_a_row_for_each() -> None:
     count = Count(cuts=40, told=12_345, lost=678, late=9, ended=40)
     made = table([(SYNC, count), (BEANSTALKD, replace(count, ended=0, unstarted=2))])
     assert made.rows[0] == ["penstock", "`sync`", "40", "12,345", "678", "9", "ends"]
-    assert made.rows[1][-1] == "runs on; could not start again 2 times"
+    assert made.rows[1][-1] == "runs on; did not start again: 2"

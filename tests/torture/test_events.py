@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from torture.events import GRACE_S, LATE_S, Event
+from torture.timing.events import GRACE_S, LATE_S, Event
 
 
 def event(ago_s: float, slept_s: float = 0.0, stands: bool = False) -> Event:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from torture.flatness import ROWS_MIN, Row, judge, trend
+from torture.soak.flatness import ROWS_MIN, Row, judge, trend
 
 QUIET = Row(
     hours=0.0,

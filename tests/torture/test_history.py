@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from torture.history import (
+from torture.crowd.history import (
     BODY,
     DUPLICATE,
     EARLY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from torture.history import EARLY, KINDS, LOST
+from torture.crowd.history import EARLY, KINDS, LOST
 from torture.kill import Outcome, result
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from torture import loopdisk
-from torture.loopdisk import DiskBusy, LoopDisk
+from torture.power import loopdisk
+from torture.power.loopdisk import DiskBusy, LoopDisk
 
 
 @pytest.fixture

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from torture.__main__ import parsed
+from torture.__main__ import ALL, CAMPAIGNS, parsed
 
 
-def test_without_a_name_it_is_the_kills() -> None:
-    asked = parsed([])
-    assert (asked.campaign, asked.cycles, asked.confirm) == ("kill", 1_000, "write")
-    assert asked.tables
-    asked = parsed(["--cycles", "3", "--confirm", "sync", "--no-tables"])
+def test_without_a_name_it_is_all_of_them_at_full_length() -> None:
+    assert parsed([]).campaign == "all"
+    assert parsed(["--seed", "7"]).seed == 7
+    assert {words[0] for words in ALL} == set(CAMPAIGNS)
+    assert [parsed(words).campaign for words in ALL] == [words[0] for words in ALL]
+
+
+def test_kills_are_a_thousand_with_tables_unless_it_is_told_otherwise() -> None:
+    asked = parsed(["kill"])
+    assert (asked.cycles, asked.confirm, asked.tables) == (1_000, "write", True)
+    asked = parsed(["kill", "--cycles", "3", "--confirm", "sync", "--no-tables"])
     assert (asked.cycles, asked.confirm, asked.tables) == (3, "sync", False)
 
 
@@ -22,7 +28,7 @@ def test_fuzz_takes_all_dialects_or_those_it_is_told() -> None:
 
 
 def test_races_are_as_many_as_it_is_told() -> None:
-    assert parsed(["races"]).count == 100_000
+    assert parsed(["races"]).count == 1_000_000
     asked = parsed(["races", "--count", "10", "--seed", "7"])
     assert (asked.campaign, asked.count, asked.seed) == ("races", 10, 7)
 
@@ -43,7 +49,15 @@ def test_a_soak_is_an_hour_and_a_standstill_is_long_unless_it_is_told_otherwise(
 
 
 @pytest.mark.parametrize(
-    "words", [["races", "--live"], ["fuzz", "--cycles", "3"], ["kill", "--live"], ["fuzz", "--dialect", "smoke"], ["x"]]
+    "words",
+    [
+        ["races", "--live"],
+        ["fuzz", "--cycles", "3"],
+        ["kill", "--live"],
+        ["fuzz", "--dialect", "smoke"],
+        ["x"],
+        ["--cycles", "3"],
+    ],
 )
 def test_what_a_campaign_does_not_know_is_refused(words: list[str]) -> None:
     with pytest.raises(SystemExit):

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from torture.history import LOST, RESURRECTED, Life, tally
-from torture.promises import HOLE, LATE, Promises
+from torture.crowd.history import LOST, RESURRECTED, Life, tally
+from torture.power.promises import HOLE, LATE, Promises
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from torture import columns, soak
-from torture.flatness import Row
-from torture.scenes import SCENES
-from torture.steady import Pace
+from torture.soak import campaign, columns
+from torture.soak.flatness import Row
+from torture.soak.scenes import SCENES
+from torture.soak.steady import Pace
 
 SEEN = ("finished", "expired", "dropped", "failed", "archive_mb", "archivist_mb", "p99_us", "connections", "queues")
-PLAN = soak.Plan(
+PLAN = campaign.Plan(
     seconds=8.0,
     row_s=2.0,
     segment_bytes=1 << 18,
@@ -23,7 +23,7 @@ PLAN = soak.Plan(
 
 def test_everything_that_is_done_for_an_hour_can_be_done_for_seconds() -> None:
     told: list[Row] = []
-    outcome = soak.campaign(PLAN, seed=20_260_101, progress=told.append)
+    outcome = campaign.campaign(PLAN, seed=20_260_101, progress=told.append)
     assert outcome.broken == ()
     assert outcome.rows == told
     assert len(told) >= 3

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from torture.history import Life
-from torture.steady import GONE_S, SHORTEST_S, Passing
+from torture.crowd.history import Life
+from torture.soak.steady import GONE_S, SHORTEST_S, Passing
 
 LEASE_S = 5.0
 ID = b"deferred 1"

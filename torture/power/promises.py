@@ -10,7 +10,7 @@ import time
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-from torture.history import BODY, LOST, RESURRECTED, History, Life
+from torture.crowd.history import BODY, LOST, RESURRECTED, History, Life
 
 LATE = "answered after the disk had died"
 HOLE = "a hole"

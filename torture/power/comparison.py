@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 
 from bench import machine
 from bench.tables import Table
-from torture.clients import drive
-from torture.loopdisk import LoopDisk
-from torture.peers import Peer, Running
+from torture.crowd.clients import drive
+from torture.power.loopdisk import LoopDisk
+from torture.power.peers import Peer, Running
 
 CONNECTIONS = 4
 IN_FLIGHT = 10
@@ -184,7 +184,7 @@ def _row(peer: Peer, count: Count) -> list[str]:
 
 def _end(count: Count) -> str:
     end = {count.cuts: "ends", 0: "runs on"}.get(count.ended, f"ends, {count.ended} times of {count.cuts}")
-    return f"{end}; could not start again {count.unstarted} times" if count.unstarted else end
+    return f"{end}; did not start again: {count.unstarted}" if count.unstarted else end
 
 
 def laws(counts: Counts) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ import random
 from typing import Any
 
 from tests.dialects.websocket_model import is_text
-from torture.frames import Framed, framed, opening
-from torture.history import History, Life
+from torture.crowd.frames import Framed, framed, opening
+from torture.crowd.history import History, Life
 
 QUEUE = "default"
 DELAYS_S = (0, 0, 0, 0, 1)

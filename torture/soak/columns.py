@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torture.flatness import Row
+from torture.soak.flatness import Row
 
 COLUMNS: tuple[tuple[str, int, Callable[[Row], str]], ...] = (
     ("min", 5, lambda row: f"{row.hours * 60:.1f}"),

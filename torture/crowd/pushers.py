@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 
 from tests.dialects.fuzz_pinpriq import READY, pop, push, subscribe
-from torture.history import BODY, History, Life
-from torture.talk import Talk
+from torture.crowd.history import BODY, History, Life
+from torture.crowd.talk import Talk
 
 QUEUE = b"default"
 NOWHERE = b"nowhere"  # a pop of it takes nothing, and tells when it is answered

@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from torture.clients import Client, Driven
-from torture.fetchers import Fetcher
-from torture.history import History, Life
-from torture.mix import crowd
-from torture.pushers import Subscriber
+from torture.crowd.clients import Client, Driven
+from torture.crowd.fetchers import Fetcher
+from torture.crowd.history import History, Life
+from torture.crowd.mix import crowd
+from torture.crowd.pushers import Subscriber
 
 CROWDS = 2  # at once
 CUT = (Client, Fetcher)  # may be cut off with answers under way: nobody of them takes for good

@@ -14,8 +14,8 @@ from tests.live.gloves import Gloves
 from tests.live.lines import Lines
 from tests.live.packets import Packets
 from tests.live.texts import Texts
-from torture.events import SLACK_S, Waiting
-from torture.scenes import looked_up
+from torture.soak.scenes import looked_up
+from torture.timing.events import SLACK_S, Waiting
 
 LEASE_S = 4.0  # long enough for a busy machine to come to what was kept, shorter than a standstill
 ETZEL_S = 5  # no lease of etzel is shorter

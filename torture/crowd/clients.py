@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence, Sized
 from typing import Protocol
 
-from torture.history import LOST, History, Life
-from torture.talk import Talk
+from torture.crowd.history import LOST, History, Life
+from torture.crowd.talk import Talk
 
 DELAYS_MS = (0, 0, 0, 0, 1, 20, 200, 1_000)
 DRAIN_BATCH = 100

@@ -8,7 +8,7 @@ import struct
 from typing import Any, Protocol
 
 from tests.dialects.websocket_model import is_text
-from torture.frames import framed
+from torture.crowd.frames import framed
 
 QUEUE = "default"
 STAGES = ("ready", "write", "sync", "assign", "finish", "retry", "drop")

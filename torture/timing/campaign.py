@@ -14,8 +14,8 @@ from pathlib import Path
 
 from harness.clocks import Clocks
 from harness.server import Server, serving
-from torture.events import Event, Waiting
-from torture.waits import CONFIG, LEFT, WAITS
+from torture.timing.events import Event, Waiting
+from torture.timing.waits import CONFIG, LEFT, WAITS
 
 DAY_S = 86_400.0
 JUMPS = (10, -20, 10)  # days

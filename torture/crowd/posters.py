@@ -8,10 +8,10 @@ from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
-from torture.frames import Framed, opening
-from torture.gloves import Notation
-from torture.history import History, Life
-from torture.talk import BATCH_MAX
+from torture.crowd.frames import Framed, opening
+from torture.crowd.gloves import Notation
+from torture.crowd.history import History, Life
+from torture.crowd.talk import BATCH_MAX
 
 DURABLE = ("write", "sync")
 FINISH = "finish"

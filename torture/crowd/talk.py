@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sized
 from typing import Any
 
-from torture.history import History, Life
+from torture.crowd.history import History, Life
 
 BATCH_MAX = 40
 ABROAD = ("deferred", "etzel", "rsmq")  # in these, anybody with the id may finish

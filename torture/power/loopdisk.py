@@ -35,7 +35,6 @@ class LoopDisk:
         self._image = self._home / "image"
         self.place = self._home / "disk"
         self.beside = self._home / "beside"  # on another disk: for logs and the like
-        self._mounted = False
         try:
             self.place.mkdir()
             self.beside.mkdir()
@@ -71,14 +70,12 @@ class LoopDisk:
 
     def close(self) -> None:
         """Where it is still in use, it goes when it is not any more."""
-        if self._mounted:
+        if self.place.is_mount():
             subprocess.run(["umount", "--lazy", str(self.place)], check=True)
-            self._mounted = False
         shutil.rmtree(self._home)
 
     def _mount(self) -> None:
         _run("mount", "-t", "ext4", "-o", "loop", str(self._image), str(self.place))
-        self._mounted = True
 
     def _unmount(self) -> None:
         """A lazy one would let two mounts write to one image."""
@@ -89,7 +86,6 @@ class LoopDisk:
                     f"still in use after {RELEASE_S:g} s: {', '.join(users(self.place)) or 'by nobody known'}"
                 )
             time.sleep(LOOK_S)
-        self._mounted = False
 
 
 def users(place: Path) -> list[str]:

@@ -13,15 +13,15 @@ from typing import Protocol
 
 from harness.server import Server, serving
 from penstock.dialects.table import DIALECTS
-from torture import scenes
-from torture.clients import drain
-from torture.flatness import Row, judge
-from torture.gauges import Gauges
-from torture.history import TABLES, History
+from torture.crowd.clients import drain
+from torture.crowd.history import TABLES, History
 from torture.kill import Queues, settled
-from torture.probe import probing
-from torture.scenes import Players
-from torture.steady import Pace, Passing, Steady
+from torture.soak import scenes
+from torture.soak.flatness import Row, judge
+from torture.soak.gauges import Gauges
+from torture.soak.probe import probing
+from torture.soak.scenes import Players
+from torture.soak.steady import Pace, Passing, Steady
 
 NAMES = tuple(row.name for row in DIALECTS)
 ENDS = ("finished", "dropped", "expired", "deleted")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.dialects.redis_model import POP, RECEIVE, VISIBILITY, Error, command, multi
-from torture.history import History, Life
-from torture.talk import Talk, Told
+from torture.crowd.history import History, Life
+from torture.crowd.talk import Talk, Told
 
 ZSET, HASH = b"rsmq:default", b"rsmq:default:Q"
 LOOKUP = (command(b"HMGET", HASH, b"vt", b"delay", b"maxsize"), command(b"TIME"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-PROGRAM = ("-m", "torture.eaten")
+PROGRAM = ("-m", "torture.power.eaten")
 
 
 def eat(handle: int) -> None:

@@ -17,12 +17,12 @@ from penstock.journal.segment import JournalDamaged
 from penstock.journal.snapshot import is_unfinished
 from penstock.server import exits
 from penstock.server.store import JOURNAL_NAME
-from torture import eaten
-from torture.clients import drain, drive
-from torture.loopdisk import DiskBusy, LoopDisk
-from torture.mix import SPEAKS, crowd
-from torture.promises import Promises
-from torture.remains import bodies
+from torture.crowd.clients import drain, drive
+from torture.crowd.mix import SPEAKS, crowd
+from torture.power import eaten
+from torture.power.loopdisk import DiskBusy, LoopDisk
+from torture.power.promises import Promises
+from torture.power.remains import bodies
 
 LEASE_S = 2
 CUTS_A_DISK = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from tests.dialects.websocket_model import BINARY, OPENING, TEXT, WELCOME
-from torture.talk import Talk
+from torture.crowd.talk import Talk
 
 _FIN = 0x80
 _MASK = bytes(4)  # one of zeros leaves the payload as it is

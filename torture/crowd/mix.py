@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from torture.askers import Asker
-from torture.clients import Client, Driven
-from torture.fetchers import Fetcher
-from torture.gloves import Bincode, Json
-from torture.history import History
-from torture.posters import Poster, Worker
-from torture.pushers import Pusher, Subscriber
+from torture.crowd.askers import Asker
+from torture.crowd.clients import Client, Driven
+from torture.crowd.fetchers import Fetcher
+from torture.crowd.gloves import Bincode, Json
+from torture.crowd.history import History
+from torture.crowd.posters import Poster, Worker
+from torture.crowd.pushers import Pusher, Subscriber
 
 SPEAKS = ("deferred", "glovebox", "pinpriq", "etzel", "rsmq")
 EACH = 2  # clients of each kind

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.dialects.fuzz_pinpriq import pop, push
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 QUEUE = b"probe"
 PACKET = push(QUEUE, 0, 1, b"", b"x" * 256)
 ANSWER = b"\0\1" + b"\0\0" + b"\1\0" + b"x" * 256
@@ -30,7 +30,7 @@ class Probe:
     """The process, as its parent sees it."""
 
     def __init__(self, port: int) -> None:
-        command = [sys.executable, "-m", "torture.probe", str(port)]
+        command = [sys.executable, "-m", "torture.soak.probe", str(port)]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
 

@@ -10,8 +10,8 @@ from typing import Any
 from bench.backlog import resident_mb
 from bench.load import cpu_s, machine_s
 from harness.server import Server
-from torture.flatness import Row
-from torture.probe import Probe
+from torture.soak.flatness import Row
+from torture.soak.probe import Probe
 
 MB = 1e6
 LIVE = ("delayed", "ready", "parked", "leased")

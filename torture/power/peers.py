@@ -14,8 +14,8 @@ from io import BufferedReader
 
 from bench.servers import free_port, wait_for
 from harness.server import PROGRAM, Server
-from torture import eaten
-from torture.loopdisk import LoopDisk
+from torture.power import eaten
+from torture.power.loopdisk import LoopDisk
 
 SEGMENT_BYTES = 8 << 20
 BATCH = 1_000

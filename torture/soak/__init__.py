@@ -1,0 +1,1 @@
+"""Mixed traffic for an hour, and whether memory, latency and disk stay flat meanwhile."""

@@ -1,0 +1,1 @@
+"""Clocks that are set, processes and machines that stand still, and clients who wait meanwhile."""

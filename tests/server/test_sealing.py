@@ -71,7 +71,7 @@ def test_where_nothing_has_happened_since_nothing_is_sealed(tmp_path: Path) -> N
 
 def test_while_the_next_segment_is_not_ready_it_is_refused(tmp_path: Path) -> None:
     async def scenario(desk: Desk) -> None:
-        desk.store.embedded.prepare_spare = lambda: None  # type: ignore[method-assign]
+        desk.store.embedded.journal.full = True  # as on a disk without room for another
         await desk.publish("q", body="x")
         status, answer = await desk.post(SEAL)
         assert (status, answer["error"]) == (503, "not_ready")

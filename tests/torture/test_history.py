@@ -112,6 +112,15 @@ def test_it_can_once_its_lease_may_be_over_or_somebody_else_asked_to_finish_it(h
     assert history.broken == []
 
 
+def test_one_who_had_it_before_may_be_refused_though_somebody_has_it_now(history: History) -> None:
+    life = published(history)
+    delivered(history, life, 1.0)
+    history.finishing(life)
+    delivered(history, life, 1.0 + LEASE_S)
+    history.finish_refused(life, 1.5 + LEASE_S)
+    assert history.broken == []
+
+
 # -- resurrected
 
 

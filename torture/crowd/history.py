@@ -160,9 +160,11 @@ class History:
         life.gone_s = min(life.gone_s, time.monotonic())
 
     def finish_refused(self, life: Life, now_s: float) -> None:
-        """Legal only once the lease may have ended, or another finish may have counted."""
+        """Legal only once the lease may have ended: the asker's, if the message was handed out again since, or where
+        another finish may have counted."""
         self.answers += 1
-        if now_s < life.held_until_s - CLOCK_SLACK_S and not life.contested:
+        again = len(life.told_s) > 1
+        if now_s < life.held_until_s - CLOCK_SLACK_S and not life.contested and not again:
             self.breaks(LOST, f"{life.body[:60]!r} was held, and unknown when it was to be finished")
 
     def noticed(self, life: Life, now_s: float) -> None:

@@ -55,11 +55,6 @@ class Passing(History):
         self.answers += 1
         life.gone_s = min(life.gone_s, time.monotonic())
 
-    def finish_refused(self, life: Life, now_s: float) -> None:
-        """Somebody else may have it by now."""
-        life.contested = life.contested or len(life.told_s) > 1
-        super().finish_refused(life, now_s)
-
     def forget(self, now_s: float, after_s: float) -> None:
         """`after_s` the last that was heard of it, whatever lives has come back."""
         for life in [life for life in self.lives.values() if self._is_over(life, now_s, after_s)]:

@@ -42,10 +42,11 @@ def _watched(server: Server, client: Client, lake: Lake, end: float) -> Iterator
         waiting = [one for one in waiting if one[0] > last]
 
 
-def _publisher(server: Server) -> Client:
-    client = Client(f"ws://127.0.0.1:{server.ports['glovebox']}")
-    client.create(QUEUE)
-    return client
+@contextmanager
+def _publisher(server: Server) -> Iterator[Client]:
+    with Client(f"ws://127.0.0.1:{server.ports['glovebox']}") as client:
+        client.create(QUEUE)
+        yield client
 
 
 @contextmanager

@@ -1,25 +1,14 @@
-"""RESP as a client has it: commands to bytes, and bytes that may not be all there to answers."""
+"""RESP as a client hears it: bytes, which may not be all there, to answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tests.dialects.redis_model import Error
+
 
 class Incomplete(Exception):
     """The rest of the answer is yet to come."""
-
-
-class Error(str):
-    """An answer that begins with a minus."""
-
-
-def command(*words: bytes | int) -> bytes:
-    texts = [b"%d" % word if isinstance(word, int) else word for word in words]
-    return b"*%d\r\n" % len(texts) + b"".join([b"$%d\r\n%b\r\n" % (len(text), text) for text in texts])
-
-
-def multi(*commands: bytes) -> bytes:
-    return command(b"MULTI") + b"".join(commands) + command(b"EXEC")
 
 
 def answer(data: bytes, at: int) -> tuple[Any, int]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from penstock.codecs.rsmq_ids import RsmqIds
 from penstock.model import facts
+from tests.dialects.redis_model import Error, command, multi
 from tests.simulation.clients.client import Asked, Client
-from tests.simulation.clients.resp import Error, Incomplete, answer, command, multi
+from tests.simulation.clients.resp import Incomplete, answer
 from tests.simulation.judge import Wish
 from tests.simulation.laws import Shown
 from tests.simulation.lives import Life

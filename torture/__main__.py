@@ -39,7 +39,8 @@ def main() -> int:
     asked = parsed(sys.argv[1:])
     each = [[*words, "--seed", str(asked.seed)] for words in ALL] if asked.campaign == "all" else [sys.argv[1:]]
     ends = [end(parsed(words)) for words in each]
-    print(*(words for words, _ in ends[: len(ends) if len(ends) > 1 else 0]), sep="\n")
+    if len(ends) > 1:
+        print(*(words for words, _ in ends), sep="\n")
     return 1 if any(broken for _, broken in ends) else 0
 
 

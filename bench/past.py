@@ -17,7 +17,7 @@ from bench.rounds import Bench, fresh
 from bench.rows import Shape
 from bench.servers import Running
 from harness.server import Server
-from penstock.model.limits import ENDING_BYTES, SEGMENT_BYTES, SNAPSHOT_BYTES
+from penstock.model.limits import SNAPSHOT_BYTES
 
 SHAPE: Final = Shape(4, 100)
 LONGER: Final = 10  # than other measurements: each leaves a few messages behind
@@ -55,7 +55,7 @@ def outlive(bench: Bench, messages: int, facts: int, rounds: int) -> Past:
         finally:
             server.kill()
             server.wait()
-    return Past(facts, made_s, killed, stopped, journal / 1e6, journal_max_bytes(live, lived) / 1e6)
+    return Past(facts, made_s, killed, stopped, journal / 1e6, journal_max_bytes(live) / 1e6)
 
 
 def come_and_go(bench: Bench, server: Server, facts: int) -> None:
@@ -76,10 +76,8 @@ def is_settled(server: Server) -> bool:
     sealed = status["journal"]["segment"] - 1
     if not sealed:
         return True
-    kept = status["snapshot"]["sealed_bytes"]
-    return (
-        status["archive"]["segment"] == sealed and kept is not None and kept <= 3 * live_bytes(server) + SNAPSHOT_BYTES
-    )
+    kept, live = status["snapshot"]["sealed_bytes"], live_bytes(server)
+    return status["archive"]["segment"] == sealed and kept is not None and kept - live < max(live, SNAPSHOT_BYTES)
 
 
 def await_that(condition: Callable[[], bool]) -> None:
@@ -100,10 +98,8 @@ def live_bytes(server: Server) -> int:
     return server.get("/api/v1/status")["snapshot"]["bytes"] or counted(server, ("body_bytes",))
 
 
-def journal_max_bytes(live: int, messages: int) -> int:
-    """Three times what lives, what is sealed before a snapshot is made, the segment in use and the one made ready: each
-    has room for all that lives to end."""
-    return 3 * live + SNAPSHOT_BYTES + 2 * max(SEGMENT_BYTES, ENDING_BYTES * messages)
+def journal_max_bytes(live: int) -> int:
+    return 3 * live + SNAPSHOT_BYTES
 
 
 def journal_bytes(data: Path) -> int:

@@ -164,8 +164,8 @@ def test_it_says_what_it_did(disk: SimDisk) -> None:
 # -- when there is one
 
 
-def due(disk: SimDisk, keeping: Keeping, live_bytes: int, sealed_below: int = 0) -> bool:
-    return folder(disk, keeping).is_due(sealed_below or segment_numbers(disk)[-1], live_bytes)
+def due(disk: SimDisk, keeping: Keeping, live_bytes: int, sealed_below: int = 0, ahead_bytes: int = 0) -> bool:
+    return folder(disk, keeping).is_due(sealed_below or segment_numbers(disk)[-1], live_bytes, ahead_bytes)
 
 
 def padded(disk: SimDisk, numbers: list[int], size: int) -> int:
@@ -182,6 +182,25 @@ def test_there_is_one_when_enough_was_sealed_and_as_much_as_lives(disk: SimDisk)
     assert due(disk, Keeping(1), sealed)
     assert not due(disk, Keeping(1), sealed + 1)
     assert not due(disk, Keeping(1), 0, sealed_below=1), "nothing is sealed"
+
+
+def test_what_is_made_ready_counts_with_what_is_sealed(disk: SimDisk) -> None:
+    sealed = padded(disk, segment_numbers(disk)[:-1], 8_192)
+    assert due(disk, Keeping(sealed + 1_000), 0, ahead_bytes=1_000)
+    assert not due(disk, Keeping(sealed + 1_000), 0, ahead_bytes=999)
+    assert not due(disk, Keeping(1), sealed + 1, ahead_bytes=1 << 40), "less is sealed than lives: not worth it yet"
+
+
+@pytest.mark.parametrize("live", [1 << 14, 1 << 20, 1 << 24])
+@pytest.mark.parametrize("ahead_bytes", [0, 1 << 16, 1 << 22])
+def test_where_none_is_due_the_journal_is_within_its_bound(disk: SimDisk, live: int, ahead_bytes: int) -> None:
+    """Three times what lives and what is sealed before a snapshot, as long as what is made ready is not more itself."""
+    made = folder(disk, Keeping(1 << 22))
+    sealed_below = segment_numbers(disk)[-1]
+    for kept in range(0, 8 * live + (1 << 24), 1 << 14):
+        made._last = made._last._replace(bytes=kept)
+        if not made.is_due(sealed_below, live, ahead_bytes):
+            assert kept + ahead_bytes <= 3 * live + (1 << 22)
 
 
 def test_there_is_one_when_far_less_lives_than_is_kept(disk: SimDisk) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from penstock.journal.disk import OsDisk
 from penstock.journal.recovery import recover
 from penstock.journal.segment import segment_numbers
 from penstock.journal.snapshot import snapshot_numbers
+from penstock.model.limits import DAY_US
 from tests.engine.clients import Recorder
 from tests.engine.test_snapshots import assert_same
 from tests.history.histories import START_US, STORE_ID, journal_of, lives, read, told_by
@@ -76,9 +78,9 @@ class Running:
         self.process.kill()
         self.process.communicate(timeout=PATIENCE_S)
 
-    def tell(self, number: int, live_bytes: int = 0, pressed: int = 0) -> None:
+    def tell(self, sealed_below: int, now_us: int = START_US) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(f"{number} {live_bytes} {pressed}\n")
+        self.process.stdin.write(" ".join(map(str, process.Told(sealed_below, 0, 0, 0, now_us))) + "\n")
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
@@ -203,7 +205,7 @@ def test_a_parent_that_is_gone_already_is_not_worked_for(data: Path) -> None:
 def test_it_gives_way_to_everybody(data: Path) -> None:
     with Running(data) as running:
         running.hear()
-        assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == 10
+        assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 10)
         assert os.sched_getscheduler(running.process.pid) == os.SCHED_BATCH
 
 
@@ -218,6 +220,19 @@ def test_old_partitions_go_when_it_is_told_to_keep_few_days(data: Path) -> None:
     assert events[-1]["partition"] == "date=2001-01-01"
     assert not old.exists()
     assert archived(data) == told_by(journal(data), NAMES, silent=[b"orders"])
+
+
+@pytest.mark.parametrize(("days", "goes"), [(39, False), (41, True)])
+def test_how_old_a_partition_is_the_servers_clock_says(data: Path, days: int, goes: bool) -> None:
+    """Whatever the wall clock says meanwhile."""
+    partition = data / "archive" / f"date={datetime.fromtimestamp(START_US // 10**6, UTC).date() - timedelta(days=10)}"
+    partition.mkdir(parents=True)
+    (partition / "00000000000000000001.parquet").touch()
+    with Running(data, "--keep-days", "50") as running:
+        running.hear()
+        running.tell(sealed_below(data), START_US + days * int(DAY_US))
+        running.rest()
+    assert partition.exists() == (not goes)
 
 
 # -- snapshots

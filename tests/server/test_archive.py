@@ -175,13 +175,13 @@ def test_without_an_archive_there_are_snapshots_and_nothing_is_sealed_before_one
     run(scenario())
 
 
-def test_with_the_number_of_the_segment_it_is_told_how_much_lives() -> None:
+def test_with_the_number_of_the_segment_it_is_told_how_much_lives_and_is_ready_and_what_time_it_is() -> None:
     async def scenario() -> None:
         async with scene(PARROT, first_segment=2) as world:
             world.live_bytes = 12_345
             world.beat(LEFTOVERS_US)
             await world.beat_until_said("heard", 1)
-            assert world.events()[-1]["line"] == "2 12345 0"
+            assert world.events()[-1]["line"] == f"2 12345 4096 0 {world.now_us}"
 
     run(scenario())
 
@@ -199,7 +199,7 @@ def test_where_the_disk_lacks_room_what_there_is_is_sealed_and_told_once() -> No
             world.beat(pressed=True)
             assert world.journal.segment == 3
             await until(lambda: world.said("heard") == 2)
-            assert world.events()[-1]["line"] == "3 0 1"
+            assert world.events()[-1]["line"].split()[:4] == ["3", "0", "4096", "1"]
 
     run(scenario())
 

@@ -96,7 +96,7 @@ def watched(server: Server, plan: Plan, steady: Steady, players: Players, progre
     """A row for each part of the time, until it is over or a law is broken."""
     end_s = time.monotonic() + plan.seconds
     with probing(server.ports["pinpriq"]) as probe:
-        gauges = Gauges(server, probe, plan.segment_bytes, plan.snapshot_bytes)
+        gauges = Gauges(server, probe, plan.snapshot_bytes)
         while (now_s := time.monotonic()) < end_s and not steady.history.broken and not players.broken:
             steady.run(min(now_s + plan.row_s, end_s))
             row = gauges.read()

@@ -21,10 +21,10 @@ KNOWN = 200  # bytes in a snapshot that a message takes beside its body, at most
 class Gauges:
     """Each reading is of the time since the one before it."""
 
-    def __init__(self, server: Server, probe: Probe, segment_bytes: int, snapshot_bytes: int) -> None:
+    def __init__(self, server: Server, probe: Probe, snapshot_bytes: int) -> None:
         self._server = server
         self._probe = probe
-        self._beside = 2 * segment_bytes + snapshot_bytes
+        self._snapshot_bytes = snapshot_bytes
         self._began_s = time.monotonic()
         self._clocks = self._read_clocks()
 
@@ -58,10 +58,8 @@ class Gauges:
         )
 
     def _journal_max_bytes(self, counts: dict[str, Any]) -> int:
-        """Three times what lives and as much as is sealed before a snapshot is made; what is in use and made ready;
-        and the next snapshot, while it stands beside the old one."""
         live_bytes = counts["body_bytes"] + KNOWN * sum(counts[name] for name in LIVE)
-        return int(4 * live_bytes + self._beside)
+        return int(3 * live_bytes + self._snapshot_bytes)
 
     def _shares(self) -> tuple[float, float, float]:
         """Of a core: what the server took, what this process did, and what all others."""

@@ -66,17 +66,22 @@ class Folder:
         sealed = self._last.bytes + sum(self._sizes(segment_numbers(self._journal)[:-1]))
         self._say("journal kept", {"snapshot": self._last.number, "snapshot_bytes": self._last.bytes, "bytes": sealed})
 
-    def is_due(self, sealed_below: int, live_bytes: int, pressed: bool = False) -> bool:
-        """`live_bytes`: the rows and bodies of what lives now; `pressed`: room is wanted, if any can be had."""
+    def is_due(self, sealed_below: int, live_bytes: int, ahead_bytes: int = 0, pressed: bool = False) -> bool:
+        """Law: at rest, the journal takes no more than three times what lives and `snapshot_bytes`.
+
+        `live_bytes`: the rows and bodies of what lives now; `ahead_bytes`: what the segment in use and the one made
+        ready take; `pressed`: room is wanted, if any can be had.
+        """
         since = self._since(sealed_below)
         sealed_bytes = sum(self._sizes(since))
         kept_bytes = self._last.bytes + sealed_bytes
         live_bytes += self._last.beside
+        most_bytes = 3 * live_bytes + self._keeping.snapshot_bytes
         return bool(since) and (
             (pressed and kept_bytes > live_bytes + live_bytes // 8)
-            or sealed_bytes >= max(live_bytes, self._keeping.snapshot_bytes)
+            or sealed_bytes >= max(live_bytes, self._keeping.snapshot_bytes - ahead_bytes)
             or len(since) >= SEGMENTS_MAX
-            or kept_bytes > 3 * live_bytes + self._keeping.snapshot_bytes
+            or (kept_bytes > 2 * live_bytes and kept_bytes + ahead_bytes > most_bytes)
         )
 
     def fold(self, sealed_below: int) -> Iterator[None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -43,9 +42,9 @@ class Keeper:
         """One segment a step. Raises JournalDamaged."""
         return self._archivist.upto(sealed_below)
 
-    def sweep(self) -> None:
+    def sweep(self, now_us: int) -> None:
         if self._keep_days:
-            for partition in self._archive.sweep(time.time_ns() // 1_000, self._keep_days):
+            for partition in self._archive.sweep(now_us, self._keep_days):
                 say("info", "archive partition removed", {"partition": partition})
 
 

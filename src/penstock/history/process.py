@@ -1,8 +1,7 @@
 """The archivist as a process beside the server: told on stdin which segments are sealed, it says on stdout what it did.
 
-A line on stdin is three numbers: segments below the first are sealed, the second is how many bytes live, the third
-whether the disk lacks room. A line on stdout is a JSON object with `level` and `event`. It ends with its parent, gives
-way to everybody, and does one thing at a time.
+A line on stdin is the numbers of `Told`, a line on stdout a JSON object with `level` and `event`. It ends with its
+parent, gives way to everybody, and does one thing at a time.
 """
 
 from __future__ import annotations
@@ -62,6 +61,16 @@ class Settings(NamedTuple):
     dialect_dedup: Mapping[int, int] = {}
 
 
+class Told(NamedTuple):
+    """What the server says, in this order. `ahead_bytes`: of the segment in use and the one made ready."""
+
+    sealed_below: int
+    live_bytes: int
+    ahead_bytes: int
+    pressed: int  # 1: the disk lacks room
+    now_us: int  # by the server's clock: a step of the wall clock must not make days of the archive old
+
+
 def run(settings: Settings) -> int:
     """Until stdin ends; returns the exit code."""
     try:
@@ -83,15 +92,15 @@ def _work(settings: Settings) -> None:
     keeper = _keeper(settings, journal) if settings.archives else None
     folder = Folder(journal, _book(settings), settings.keeping, os.getpid(), tell)
     folder.tell_kept()
-    for sealed_below, live_bytes, pressed in _heard(_STDIN):
+    for told in _heard(_STDIN):
         # Where room is short the snapshot comes first: then each segment can go as soon as it is archived.
-        if pressed:
-            _fold(folder, sealed_below, live_bytes, True)
+        if told.pressed:
+            _fold(folder, told)
         if keeper is not None:
-            _go(_archive(keeper, folder, sealed_below))
-            keeper.sweep()
-        _fold(folder, sealed_below, live_bytes, bool(pressed))
-        folder.sweep(sealed_below if keeper is None else keeper.archived_below)
+            _go(_archive(keeper, folder, told.sealed_below))
+            keeper.sweep(told.now_us)
+        _fold(folder, told)
+        folder.sweep(told.sealed_below if keeper is None else keeper.archived_below)
         folder.tell_kept()
 
 
@@ -102,9 +111,10 @@ def _archive(keeper: Keeper, folder: Folder, sealed_below: int) -> Iterator[None
         yield
 
 
-def _fold(folder: Folder, sealed_below: int, live_bytes: int, pressed: bool) -> None:
-    if folder.is_due(sealed_below, live_bytes, pressed) and not _is_over(_STDIN):
-        _go(folder.fold(sealed_below))
+def _fold(folder: Folder, told: Told) -> None:
+    is_due = folder.is_due(told.sealed_below, told.live_bytes, told.ahead_bytes, bool(told.pressed))
+    if is_due and not _is_over(_STDIN):
+        _go(folder.fold(told.sealed_below))
 
 
 def _keeper(settings: Settings, journal: Disk) -> Keeper:
@@ -127,10 +137,11 @@ def _go(steps: Iterator[None]) -> None:
         began = time.monotonic()
 
 
-def _heard(handle: int) -> Iterator[tuple[int, int, int]]:
+def _heard(handle: int) -> Iterator[Told]:
     """The newest line there is, each time there is one, and now and then the last again."""
     rest = b""
-    number = live_bytes = pressed = 0
+    told: Told | None = None
+    heard_us = 0
     while True:
         ready, _, _ = select.select([handle], [], [], _IDLE_S)
         if ready:
@@ -139,9 +150,13 @@ def _heard(handle: int) -> Iterator[tuple[int, int, int]]:
                 return
             *lines, rest = (rest + heard).split(b"\n")
             if lines:
-                number, live_bytes, pressed = map(int, lines[-1].split())
-        if number:
-            yield number, live_bytes, pressed
+                told, heard_us = Told(*map(int, lines[-1].split())), _elapsed_us()
+        if told is not None:
+            yield told._replace(now_us=told.now_us + _elapsed_us() - heard_us)
+
+
+def _elapsed_us() -> int:
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000
 
 
 def _is_over(handle: int) -> bool:

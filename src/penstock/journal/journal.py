@@ -179,6 +179,10 @@ class Journal:
         """The segment in use holds nothing yet: every fact is in a sealed one."""
         return self.next_fact == self._first
 
+    def ahead_bytes(self) -> i64:
+        """What the segment in use and the one made ready take on the disk."""
+        return self._size + (self._spare_bytes if self.has_spare else 0)
+
     @property
     def has_spare(self) -> bool:
         return self._spare != _NONE

@@ -67,6 +67,7 @@ class Archive:
         self._live_bytes = live_bytes
         self._log = log
         self._helper: Helper | None = None
+        self._now_us = now_us
         self._told: int = 0  # the segment that it was last told of
         self._first_segment: int = journal.segment
         self._start_us = now_us + LEFTOVERS_US
@@ -80,6 +81,7 @@ class Archive:
 
     def beat(self, now_us: int, pressed: bool = False) -> None:
         """`pressed`: the disk has no room, and whatever the archivist can free is wanted. Raises JournalDead."""
+        self._now_us = now_us
         begins, self._pressed = pressed and not self._pressed, pressed
         self._hurries = pressed and (begins or self._hurries)
         if self._is_to_be_sealed(now_us):
@@ -178,8 +180,10 @@ class Archive:
 
     def _tell(self, helper: Helper) -> None:
         """Where it is not listening, the next number says all that this one would have."""
-        if helper.tell(b"%d %d %d" % (self._journal.segment, self._live_bytes(), self._pressed)):
-            self._told = self._journal.segment
+        journal = self._journal
+        told = (journal.segment, self._live_bytes(), journal.ahead_bytes(), self._pressed, self._now_us)
+        if helper.tell(b"%d %d %d %d %d" % told):
+            self._told = journal.segment
 
     def _hear(self, line: bytes) -> None:
         try:

@@ -23,14 +23,16 @@ from torture.crowd.clients import drain, drive
 from torture.crowd.history import LOST, TABLES, History, tally
 from torture.crowd.mix import SPEAKS, crowd
 from torture.crowd.talk import Talk
+from torture.folding import await_fold
 
 LEASE_S = 2
 CYCLES_A_DIRECTORY = 100
 SYNC_SHARE = 0.2  # of the servers that confirm at `sync` where `write` was asked for
 ARCHIVISTS_SHARE = 0.25  # of the servers whose archivist is killed as well
 WORKING_S = 0.5  # and which goes on for so long at most
-MOMENTS_S = (0.1, 0.5, 0.5, 3.0)  # a kill comes at a random moment within one of these: some after a snapshot
-SMALL = ("--archive-seal-s", "0.3", "--limits-segment-bytes", "65536", "--journal-snapshot-bytes", "131072")
+FOLDING_SHARE = 0.1  # of the other kills come while the archivist writes a snapshot,
+MOMENTS_S = (0.1, 0.5, 0.5, 3.0)  # the rest at a random moment within one of these
+SMALL = ("--archive-seal-s", "0.3", "--limits-segment-bytes", "131072", "--journal-snapshot-bytes", "131072")
 TOLD = ("published", "delivered", "finished")
 LIVE = ("delayed", "ready", "parked", "leased")
 PATIENCE_S = 60.0
@@ -155,6 +157,9 @@ class Trial:
         try:
             if chance.random() < ARCHIVISTS_SHARE:
                 self._kill_archivist(server, chance)
+            elif chance.random() < FOLDING_SHARE:
+                await_fold(self._data)
+                time.sleep(chance.uniform(0, 0.05))
             else:
                 time.sleep(chance.uniform(0.02, chance.choice(MOMENTS_S)))
         finally:

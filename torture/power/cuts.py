@@ -4,7 +4,6 @@ finished comes back, nothing is answered once the disk has died, and the server 
 from __future__ import annotations
 
 import math
-import os
 import random
 import threading
 import time
@@ -14,11 +13,10 @@ from pathlib import Path
 
 from harness.server import PROGRAM, NotStarted, Server
 from penstock.journal.segment import JournalDamaged
-from penstock.journal.snapshot import is_unfinished
 from penstock.server import exits
-from penstock.server.store import JOURNAL_NAME
 from torture.crowd.clients import drain, drive
 from torture.crowd.mix import SPEAKS, crowd
+from torture.folding import FOLDING_S, await_fold
 from torture.power import eaten
 from torture.power.loopdisk import DiskBusy, LoopDisk
 from torture.power.promises import Promises
@@ -29,7 +27,6 @@ CUTS_A_DISK = 10
 STARTING_SHARE = 0.2  # of the cuts come while the server starts,
 FOLDING_SHARE = 0.2  # and of the others while the archivist writes a snapshot;
 MOMENTS_S = (0.1, 0.6, 3.0)  # the rest at a random moment within one of these
-FOLDING_S = 8.0  # so long a snapshot is waited for
 END_S = 20.0  # so soon after its disk the server has ended, by itself
 PATIENCE_S = 60.0
 WHAT = ("published", "finished")
@@ -157,16 +154,11 @@ class Trial:
 
     def _cut_at_a_moment(self, chance: random.Random) -> None:
         if chance.random() < FOLDING_SHARE:
-            self._await_fold()
+            await_fold(self._data)
             time.sleep(chance.uniform(0, 0.05))
         else:
             time.sleep(chance.uniform(0.01, chance.choice(MOMENTS_S)))
         self._cut()
-
-    def _await_fold(self) -> None:
-        until_s = time.monotonic() + FOLDING_S
-        while time.monotonic() < until_s and not any(map(is_unfinished, os.listdir(self._data / JOURNAL_NAME))):
-            time.sleep(0.002)
 
     def _start(self) -> Server:
         begin_s = time.monotonic()

@@ -11,7 +11,7 @@ from random import Random
 from penstock.model.limits import MILLISECOND_US, SECOND_US
 from penstock.server.clock import Clock
 from penstock.server.tick import Guest, Heart
-from tests.server.fakes import FakeStore, HandClock, run, until
+from tests.server.fakes import ClockOf, FakeStore, HandClock, run, until
 from tests.simulation.timeline import Timeline, loop_in
 
 SYNC_INTERVAL_US = 20_000
@@ -184,7 +184,7 @@ def test_a_sync_that_is_due_within_a_tick_begins_after_its_commit() -> None:
     """It covers the answers that wait for it: so their facts must have been written by then."""
     timeline, store = Timeline(0), FakeStore()
     deaths: list[BaseException] = []
-    clock = Clock(timeline.wall, timeline.elapsed)
+    clock = ClockOf(timeline.wall, timeline.elapsed)
     heart = Heart(loop_in(timeline, Random(0)), store, clock, SYNC_INTERVAL_US, deaths.append)
     timeline.later(SYNC_INTERVAL_US, heart.begin)
     store.dirty = True

@@ -18,12 +18,12 @@ from penstock.engine.engine import Engine
 from penstock.engine.rules import PolicyBook
 from penstock.journal.disk import Disk
 from penstock.model.contract import Broker
-from penstock.server.clock import Clock
 from penstock.server.connection import Connection
 from penstock.server.kinds import Address
 from penstock.server.listener import Listener, Seats
 from penstock.server.log import Log
 from penstock.server.tick import Heart
+from tests.server.fakes import ClockOf
 from tests.simulation.network import Link, Listening, Mark
 from tests.simulation.timeline import Timeline, loop_in
 
@@ -117,7 +117,7 @@ class Server:
         self._listeners: list[Listener] = []
         self._dice = dice
         self._output_cap_bytes = output_cap_bytes
-        self.clock = Clock(timeline.wall, timeline.elapsed)
+        self.clock = ClockOf(timeline.wall, timeline.elapsed)
         self.embedded = Embedded(disk, STORE_ID, book, confirm, segment_bytes)
         self.recovery = self.embedded.open(int(self.clock.now_us()), "simulated")
         self.clock.not_before(self.embedded.now_us())

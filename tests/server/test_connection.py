@@ -6,9 +6,11 @@ import asyncio
 import gc
 from typing import cast
 
-from penstock.model.limits import LINGER_S, READ_BYTES, SECOND_US
+from penstock.model.limits import LINGER_S, SECOND_US
 from penstock.server.connection import Connection
 from tests.server.fakes import FakeStore, HandClock, LineSession, place, run, until
+
+READ_BYTES = 256_000  # that the loop takes from a socket at once
 
 
 def stop_reading(writer: asyncio.StreamWriter) -> None:

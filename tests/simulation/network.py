@@ -24,8 +24,7 @@ class Mark(NamedTuple):
 class Wire(Protocol):
     """What a connection needs of the server's side."""
 
-    def get_buffer(self, sizehint: int) -> memoryview: ...
-    def buffer_updated(self, nbytes: int) -> None: ...
+    def data_received(self, data: bytes) -> None: ...
     def eof_received(self) -> bool | None: ...
     def connection_made(self, transport: asyncio.BaseTransport) -> None: ...
     def connection_lost(self, exc: Exception | None) -> None: ...
@@ -148,8 +147,7 @@ class Link(asyncio.Transport):
                 self.write_eof()
             return
         self.received += len(piece)
-        self._wire.get_buffer(-1)[: len(piece)] = piece
-        self._wire.buffer_updated(len(piece))
+        self._wire.data_received(piece)
 
     def _deliver(self) -> None:
         if not self.open or self.slow:

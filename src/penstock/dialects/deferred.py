@@ -135,7 +135,7 @@ class DeferredSession(OrderedSession):
         if self._partial:
             whole = bytes(self._partial) + whole
             self._partial.clear()
-        lines = BytesIO(whole).readlines()
+        lines = [whole] if whole.find(b"\n") == len(whole) - 1 else BytesIO(whole).readlines()
         if len(whole) > LINE_MAX:
             for at, line in enumerate(lines):
                 if len(line) - 1 > LINE_MAX:

@@ -63,7 +63,6 @@ BATCH_BYTES_MAX: Final = 1 << 31
 
 # The server.
 MESSAGE_MEMORY: Final = 300  # bytes that a message takes beside its body
-READ_BYTES: Final = 64 << 10
 LINE_MAX: Final = (1 << 20) + 64
 HEAD_MAX: Final = 4 << 10  # of the HTTP request that opens a WebSocket
 FRAME_MAX: Final = (8 << 20) + 4_096  # of one WebSocket message: a body of 1 MiB as an array of numbers, and its fields

@@ -17,8 +17,7 @@ from penstock.server.tick import Heart
 
 
 class Connection(Seat):
-    """A protocol of the loop's, of the buffered kind. It ends in one of three ways: the client closes, the session
-    wants it, or it is cut."""
+    """A protocol of the loop's. It ends in one of three ways: the client closes, the session wants it, or it is cut."""
 
     def __init__(self, listener: Listener) -> None:
         super().__init__()
@@ -44,10 +43,7 @@ class Connection(Seat):
         self._session = self._listener.make()
         self._session.wire = self
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._heart.buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def data_received(self, data: bytes) -> None:
         heart = self._heart
         session = self._session
         if session is None or not heart.begin():
@@ -56,7 +52,7 @@ class Connection(Seat):
         if self.ended_us:
             return  # read, so that closing does not destroy what is still on its way to the client
         try:
-            session.received(heart.buffer[:nbytes].tobytes())
+            session.received(data)
         except Exception as error:
             self.fail(error)
             return
@@ -208,6 +204,6 @@ class Connection(Seat):
         self.cut()
 
 
-def connect(listener: Listener) -> asyncio.BufferedProtocol:
+def connect(listener: Listener) -> asyncio.Protocol:
     """A compiled class has one base, so this is none by descent: the loop asks a protocol only for its methods."""
-    return cast(asyncio.BufferedProtocol, Connection(listener))
+    return cast(asyncio.Protocol, Connection(listener))

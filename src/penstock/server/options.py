@@ -95,7 +95,7 @@ CONNECTIONS: Final = Option(
 )
 OUTPUT_CAP_BYTES: Final = Option(
     "limits.output_cap_bytes",
-    whole(limits.READ_BYTES, 1 << 31),
+    whole(64 << 10, 1 << 31),
     limits.OUTPUT_CAP_BYTES,
     "Unsent bytes at which a client that does not read is cut off.",
 )

@@ -15,7 +15,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from penstock.broker.driven import Driven
 from penstock.model.contract import Wire
-from penstock.model.limits import MILLISECOND_US, NEVER_US, READ_BYTES, SECOND_US
+from penstock.model.limits import MILLISECOND_US, NEVER_US, SECOND_US
 from penstock.server.alert import Alert
 from penstock.server.clock import HEARTBEAT_US, Clock, PauseWatch
 
@@ -52,7 +52,6 @@ class Heart:
         self.dead: bool = False
         self.looking: bool = False  # awake, though there is nothing to do
         self.now_us: i64 = clock.now_us()
-        self.buffer = memoryview(bytearray(READ_BYTES))  # what one socket brought; read at once, so one for all
         self.ticks: i64 = 0
         self._loop = loop
         self._call_soon = loop.call_soon

@@ -78,9 +78,9 @@ class Running:
         self.process.kill()
         self.process.communicate(timeout=PATIENCE_S)
 
-    def tell(self, sealed_below: int, now_us: int = START_US) -> None:
+    def tell(self, sealed_below: int, now_us: int = START_US, pressed: int = 0) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(" ".join(map(str, process.Told(sealed_below, 0, 0, 0, now_us))) + "\n")
+        self.process.stdin.write(" ".join(map(str, process.Told(sealed_below, 0, 0, pressed, now_us))) + "\n")
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
@@ -257,6 +257,14 @@ def test_what_is_archived_is_folded_into_a_snapshot_and_goes(data: Path) -> None
     assert snapshot_numbers(journal(data)) == [below - 1]
     assert archived(data) == rows
     assert_same(state_of(data), state)
+
+
+def test_a_snapshot_does_not_wait_for_an_archive_that_is_behind(data: Path) -> None:
+    with Running(data, *FOLDS) as running:
+        running.hear()
+        running.tell(sealed_below(data))
+        said = [running.hear()["event"] for _ in range(3)]
+    assert said == ["journal kept", "snapshot written", "segment archived"]
 
 
 def test_without_an_archive_there_are_snapshots_only(data: Path) -> None:

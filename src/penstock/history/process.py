@@ -93,13 +93,12 @@ def _work(settings: Settings) -> None:
     folder = Folder(journal, _book(settings), settings.keeping, os.getpid(), tell)
     folder.tell_kept()
     for told in _heard(_STDIN):
-        # Where room is short the snapshot comes first: then each segment can go as soon as it is archived.
-        if told.pressed:
-            _fold(folder, told)
+        # The snapshot comes first: however far the archive is behind, the next start does not pay for it, and each
+        # segment can go as soon as it is archived.
+        _fold(folder, told)
         if keeper is not None:
             _go(_archive(keeper, folder, told.sealed_below))
             keeper.sweep(told.now_us)
-        _fold(folder, told)
         folder.sweep(told.sealed_below if keeper is None else keeper.archived_below)
         folder.tell_kept()
 

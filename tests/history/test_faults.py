@@ -43,8 +43,14 @@ from tests.journal.simdisk import SimDisk
 START_US = 1_700_000_000_000_000
 SEGMENT_BYTES = 2_048
 WORDS_OF = {errno.EIO: "input/output error", errno.ENOSPC: "no space left"}
-ERRORS = tuple(WORDS_OF)
-FAULTS = [(number, for_good) for number in ERRORS for for_good in (False, True)]
+EVERY_FAULT = pytest.mark.parametrize(
+    ("number", "for_good"),
+    [
+        pytest.param(number, for_good, id=f"{errno.errorcode[number]} {'for good' if for_good else 'once'}")
+        for number in WORDS_OF
+        for for_good in (False, True)
+    ],
+)
 
 
 class Client(Session):
@@ -205,11 +211,11 @@ def test_the_life_in_these_tests_has_everything() -> None:
     assert house.client.holds(house.found())
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_whatever_operation_fails_nothing_is_lost(part: int) -> None:
+@EVERY_FAULT
+def test_whatever_operation_fails_nothing_is_lost(number: int, for_good: bool) -> None:
     stopped = 0
-    for moment in range(1 + part, without_trouble().power.operations + 1, 2):
-        house = House(Power(0, moment, *FAULTS[moment // 2 % len(FAULTS)]))
+    for moment in range(1, without_trouble().power.operations + 1):
+        house = House(Power(0, moment, number, for_good))
         assert_costs_nothing(house)
         stopped += bool(house.died)
     assert stopped > 50
@@ -236,7 +242,10 @@ def contents() -> dict[str, bytes]:
     return disk.contents()
 
 
-def test_a_rescue_on_a_disk_that_fails_can_be_done_again(contents: dict[str, bytes]) -> None:
+@EVERY_FAULT
+def test_a_rescue_on_a_disk_that_fails_can_be_done_again(
+    contents: dict[str, bytes], number: int, for_good: bool
+) -> None:
     expected = broken(contents, MESSAGES)
     Rescue(expected, 77).put_back()
     operations = len(expected.operations)
@@ -244,7 +253,7 @@ def test_a_rescue_on_a_disk_that_fails_can_be_done_again(contents: dict[str, byt
     for moment in range(1, operations + 1):
         disk = broken(contents, MESSAGES)
         disk.operations.clear()
-        disk.fail_at, disk.fail_errno, disk.fails_for_good = moment, ERRORS[moment % 2], moment % 4 < 2
+        disk.fail_at, disk.fail_errno, disk.fails_for_good = moment, number, for_good
         with pytest.raises(OSError, match=os.strerror(disk.fail_errno)):
             Rescue(disk, 77).put_back()
         disk.after_kill()

@@ -51,13 +51,14 @@ def life_of(story: Story, disk: SimDisk) -> str:
     return ""
 
 
+@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("number", ERRORS)
-def test_a_repair_on_a_disk_that_fails_can_be_done_again(number: int) -> None:
+def test_a_repair_on_a_disk_that_fails_can_be_done_again(number: int, for_good: bool) -> None:
     whole = wounded()
     repair(whole, plan_repair(whole))
     for moment in range(1, len(whole.operations) + 1):
         disk = wounded()
-        disk.fail_at, disk.fail_errno, disk.fails_for_good = moment, number, moment % 2 == 0
+        disk.fail_at, disk.fail_errno, disk.fails_for_good = moment, number, for_good
         with pytest.raises(OSError, match=os.strerror(number)):
             repair(disk, plan_repair(disk))
         disk.after_kill()

@@ -177,7 +177,7 @@ def test_writes_that_take_half_of_what_they_are_given_are_gone_on_with(
 
 # -- an archivist
 
-TOLD = "4 0 1"
+TOLD = " ".join(map(str, process.Told(4, 0, 0, 1, 0)))
 FOLDS = ("--snapshot-bytes", "1", "--dialect", "3=deferred")
 
 

@@ -16,6 +16,7 @@ from bench.rows import Shape
 from bench.servers import Running
 from bench.tables import Table, at_least, at_most, spread
 from harness.server import serving
+from penstock.history.process import Told
 
 NAME: Final = "archiving"
 HEADS: Final = ("figure", "measured", "spread", "limit", "verdict")
@@ -67,7 +68,7 @@ def _processor_s(data: Path, sealed_below: int) -> float:
     """By its own clock, segment by segment: a server starts it once. Told of so much that lives that it makes no
     snapshot."""
     words = [sys.executable, "-m", "penstock.history", "--data", str(data)]
-    told = b"%d %d 0\n" % (sealed_below, 1 << 60)
+    told = b"%d %d %d %d %d\n" % Told(sealed_below, live_bytes=1 << 60, ahead_bytes=0, pressed=0, now_us=0)
     said = subprocess.run(words, input=told, stdout=subprocess.PIPE, check=True).stdout
     spent = [json.loads(line).get("cpu_seconds", 0.0) for line in said.splitlines()]
     if not any(spent):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from torture import asking, simulate
+from torture import asking, driver, simulate
 from torture.power import command as power
 from torture.soak import command as soak
 from torture.timing import command as timing
@@ -27,12 +27,13 @@ CAMPAIGNS = {
     "simulate": Campaign("whole lives in simulated time, by their seeds", simulate.add, simulate.run_lives),
     "kill": Campaign("kill -9 under load, again and again", asking.add_kill, asking.killed),
     "power": Campaign("the power is cut under load", power.add, power.run),
+    "driver": Campaign("kill -9 of the pipeline's driver, again and again", driver.add, driver.run),
     "time": Campaign("clocks are set, process and machine stand still", timing.add, timing.run),
     "races": Campaign("workers that go to sleep while others publish", asking.add_races, asking.raced),
     "fuzz": Campaign("fuzzed input, beside a model or over sockets", asking.add_fuzz, asking.fuzzed),
     "soak": Campaign("an hour in all dialects: is everything flat?", soak.add, soak.run),
 }
-ALL = (["simulate"], ["kill"], ["power"], ["time"], ["races"], ["fuzz"], ["fuzz", "--live"], ["soak"])
+ALL = (["simulate"], ["kill"], ["power"], ["driver"], ["time"], ["races"], ["fuzz"], ["fuzz", "--live"], ["soak"])
 
 
 def main() -> int:

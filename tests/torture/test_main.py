@@ -21,6 +21,11 @@ def test_kills_are_a_thousand_with_tables_unless_it_is_told_otherwise() -> None:
     assert (asked.cycles, asked.confirm, asked.tables) == (3, "sync", False)
 
 
+def test_drivers_are_killed_as_often_as_it_is_told() -> None:
+    assert parsed(["driver"]).kills == 40
+    assert parsed(["driver", "--kills", "3"]).kills == 3
+
+
 def test_fuzz_takes_all_dialects_or_those_it_is_told() -> None:
     assert parsed(["fuzz"]).dialect is None
     asked = parsed(["fuzz", "--dialect", "pinpriq", "--live", "--count", "10", "--seed", "7"])

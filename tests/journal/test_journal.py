@@ -210,6 +210,20 @@ def test_a_spare_is_wanted_until_there_is_one() -> None:
     assert wanted == [True, False, True]
 
 
+def test_what_is_taken_beside_what_is_sealed_is_told_with_the_spare_that_comes_next() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    size = disk.size(segment_name(1))
+    assert journal.ahead_bytes() == 3 * size
+    journal.prepare_spare()
+    assert journal.ahead_bytes() == 3 * size
+    journal.reserve_bytes = 10 * size
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    journal.prepare_spare()
+    assert journal.ahead_bytes() == size + 2 * 10 * size
+
+
 def test_a_spare_spares_the_making() -> None:
     disk = SimDisk()
     journal = new_journal(disk)

@@ -181,7 +181,7 @@ def test_with_the_number_of_the_segment_it_is_told_how_much_lives_and_is_ready_a
             world.live_bytes = 12_345
             world.beat(LEFTOVERS_US)
             await world.beat_until_said("heard", 1)
-            assert world.events()[-1]["line"] == f"2 12345 4096 0 {world.now_us}"
+            assert world.events()[-1]["line"] == f"2 12345 {3 * 4_096} 0 {world.now_us}"
 
     run(scenario())
 
@@ -199,7 +199,7 @@ def test_where_the_disk_lacks_room_what_there_is_is_sealed_and_told_once() -> No
             world.beat(pressed=True)
             assert world.journal.segment == 3
             await until(lambda: world.said("heard") == 2)
-            assert world.events()[-1]["line"].split()[:4] == ["3", "0", "4096", "1"]
+            assert world.events()[-1]["line"].split()[:4] == ["3", "0", str(3 * 4_096), "1"]
 
     run(scenario())
 

@@ -67,10 +67,10 @@ class Folder:
         self._say("journal kept", {"snapshot": self._last.number, "snapshot_bytes": self._last.bytes, "bytes": sealed})
 
     def is_due(self, sealed_below: int, live_bytes: int, ahead_bytes: int = 0, pressed: bool = False) -> bool:
-        """Law: at rest, the journal takes no more than three times what lives and `snapshot_bytes`.
+        """Law: the journal takes no more than three times what lives and `snapshot_bytes`.
 
-        `live_bytes`: the rows and bodies of what lives now; `ahead_bytes`: what the segment in use and the one made
-        ready take; `pressed`: room is wanted, if any can be had.
+        `live_bytes`: the rows and bodies of what lives now; `ahead_bytes`: what is taken beside what is sealed, once
+        one more segment is; `pressed`: room is wanted, if any can be had.
         """
         since = self._since(sealed_below)
         sealed_bytes = sum(self._sizes(since))

@@ -62,7 +62,7 @@ class Settings(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the server says, in this order. `ahead_bytes`: of the segment in use and the one made ready."""
+    """What the server says, in this order. `ahead_bytes`: beside what is sealed."""
 
     sealed_below: int
     live_bytes: int

@@ -180,8 +180,10 @@ class Journal:
         return self.next_fact == self._first
 
     def ahead_bytes(self) -> i64:
-        """What the segment in use and the one made ready take on the disk."""
-        return self._size + (self._spare_bytes if self.has_spare else 0)
+        """On the disk, beside what is sealed: the segment in use, the one made ready for it, and the next, which is
+        made as soon as this one is sealed."""
+        ready: i64 = self._spare_bytes if self.has_spare else max(self._room, self.reserve_bytes)
+        return self._size + 2 * ready
 
     @property
     def has_spare(self) -> bool:

@@ -74,3 +74,11 @@ def test_a_wide_message_is_no_mate_and_not_newest_but_may_be_oldest() -> None:
     assert (queue.oldest(), queue.newest(), queue.mate(b"k")) == (wide, None, None)
     queue.take_out(wide)
     assert not queue.available()
+
+
+def test_a_wide_message_is_in_its_own_queue_alone() -> None:
+    one, other = a_queue(), a_queue()
+    one.put_in(a_message(1, size=NARROW_MAX + 1))
+    assert (one.length(), other.length(), a_queue().length()) == (1, 0, 0)
+    other.put_in(a_message(2, size=NARROW_MAX + 1))
+    assert (one.length(), other.length()) == (1, 1)

@@ -83,6 +83,26 @@ def test_what_stands_after_a_rank_is_found_over_many_chunks() -> None:
         assert list(ranked.after(messages[at])) == messages[at + 1 :]
 
 
+def test_how_many_stand_after_a_rank_is_counted_over_many_chunks() -> None:
+    ranked = Ranked()
+    for number in range(5 * CHUNK):
+        ranked.add(message(2 * number))
+    for at in (0, CHUNK - 1, CHUNK, 3 * CHUNK + 7, 5 * CHUNK - 1):
+        assert ranked.count_after(message(2 * at + 1)) == 5 * CHUNK - 1 - at
+    assert ranked.count_after(message(-1)) == 5 * CHUNK
+    assert Ranked().count_after(message(0)) == 0
+
+
+def test_two_that_have_grown_share_nothing() -> None:
+    one, other = Ranked(), Ranked()
+    for number in range(2 * CHUNK):
+        one.add(message(number))
+    for number in reversed(range(3 * CHUNK)):
+        other.add(message(number))
+    assert [(ranked.count, len(list(ranked))) for ranked in (one, other)] == [(2 * CHUNK,) * 2, (3 * CHUNK,) * 2]
+    assert list(Ranked()) == []
+
+
 def test_it_stays_sorted_over_many_chunks() -> None:
     dice = random.Random(1)
     ranked = Ranked()

@@ -106,6 +106,23 @@ def test_back_off_goes_step_by_step_and_the_last_step_repeats() -> None:
     assert Rules(Policy()).backoff_after(3) == 0
 
 
+def test_queues_of_a_dialect_share_rules_that_are_the_same() -> None:
+    book = PolicyBook([(b"slow.*", Policy(lease_us=9))], {1: Policy(attempts=3)})
+    shared = book.rules(b"a", Policy(), 1)
+    assert book.rules(b"b", Policy(attempts=3), 1) is shared
+    assert (book.rules(b"slow.a", Policy(), 1).lease_us, book.rules(b"c", Policy(), 2).attempts) == (9, 0)
+
+
+@pytest.mark.parametrize(
+    "said", [{field: 7} for field in INTEGER_FIELDS] + [{"backoff_us": (7,)}, {"dead_letter": b"dead"}]
+)
+def test_rules_that_differ_in_anything_are_not_shared(said: dict[str, Any]) -> None:
+    book = PolicyBook()
+    plain, other = book.rules(b"a", Policy(), 1), book.rules(b"a", Policy(**said), 1)
+    assert not plain.same_as(other)
+    assert other is not plain
+
+
 @pytest.mark.parametrize("field", list(INTEGER_FIELDS))
 def test_numbers_have_to_be_within_their_range(field: str) -> None:
     _, smallest, largest = INTEGER_FIELDS[field]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mypy_extensions import i64
 
 from penstock.engine.queue import Queue
-from penstock.engine.rules import PolicyBook, Rules
+from penstock.engine.rules import PolicyBook
 from penstock.model import codes
 from penstock.model.limits import (
     BODY_MAX,
@@ -67,7 +67,7 @@ def _admit_first(
         return codes.NO_QUEUE
     if len(name) > QUEUE_NAME_MAX:
         return codes.BAD_NAME
-    rules = Rules(book.effective(name, Policy(), int(dialect)))
+    rules = book.rules(name, Policy(), int(dialect))
     if len(body) > rules.max_body and not (options.moved and len(body) <= BODY_MAX):
         return codes.TOO_LARGE
     if rules.max_length != 0 and ahead >= rules.max_length:

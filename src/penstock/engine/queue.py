@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import i64
 
 from penstock.engine.dedup import Dedup
@@ -10,6 +12,8 @@ from penstock.engine.rules import Rules
 from penstock.model.limits import NARROW_MAX
 from penstock.model.message import Message
 from penstock.model.policy import Policy
+
+_NOTHING: Final = Ranked()  # what is wide in queues that never had such a message; nobody adds to it
 
 
 class Queue:
@@ -45,32 +49,33 @@ class Queue:
     )
 
     def __init__(self, id: i64, name: bytes, dialect: i64, policy: Policy, rules: Rules, now_us: i64) -> None:
+        # What most operations touch stands together: of many queues, few are in the processor's cache.
         self.id: i64 = id
+        self.rules: Rules = rules
+        self.ready: Ranked = Ranked()
+        self.wide: Ranked = _NOTHING  # ready too, but not for takers who need it narrow
+        self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
+        self.paused: bool = False
+        self.watched: bool = True  # somebody may wait for its messages: the engine's mark, not part of what is true
+        self.changes: i64 = id << 32  # one more at every change, and never the same in another queue of this name
+        self.body_bytes: i64 = 0
+        self.published: i64 = 0
+        self.delivered: i64 = 0
+        self.finished: i64 = 0
+        self.leased: i64 = 0
         self.name: bytes = name
         self.dialect: i64 = dialect
         self.policy: Policy = policy
-        self.rules: Rules = rules
         self.created_us: i64 = now_us
         self.modified_us: i64 = now_us
-        self.paused: bool = False
-        self.watched: bool = True  # somebody may wait for its messages: the engine's mark, not part of what is true
-        self.ready: Ranked = Ranked()
-        self.wide: Ranked = Ranked()  # ready too, but not for takers who need it narrow
-        self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
         self.by_foreign_id: dict[bytes, Message] = {}  # of the live ones that have one, the last of each
         self.dedup: Dedup | None = None  # none was ever said
-        self.changes: i64 = id << 32  # one more at every change, and never the same in another queue of this name
         self.delayed: i64 = 0
         self.parked: i64 = 0
-        self.leased: i64 = 0
-        self.published: i64 = 0
-        self.finished: i64 = 0
         self.dropped: i64 = 0
         self.expired: i64 = 0
         self.deleted: i64 = 0
-        self.delivered: i64 = 0
         self.failed: i64 = 0
-        self.body_bytes: i64 = 0
 
     def available(self) -> bool:
         """Something could be handed out now."""
@@ -96,7 +101,7 @@ class Queue:
     def put_in(self, message: Message) -> None:
         """The message is ready (or parked, then only its key leads to it)."""
         if not message.parked:
-            (self.ready if len(message.body) <= NARROW_MAX else self.wide).add(message)
+            (self.ready if len(message.body) <= NARROW_MAX else self._own_wide()).add(message)
         if message.key is not None:
             self._index(message.key, message)
 
@@ -113,13 +118,18 @@ class Queue:
             return found
         return found.last()
 
+    def _own_wide(self) -> Ranked:
+        if self.wide is _NOTHING:
+            self.wide = Ranked()
+        return self.wide
+
     def _index(self, key: bytes, message: Message) -> None:
         if len(message.body) > NARROW_MAX:
             return
-        found = self.by_key.get(key)
-        if found is None:
-            self.by_key[key] = message
-        elif isinstance(found, Message):
+        found = self.by_key.setdefault(key, message)
+        if found is message:
+            return
+        if isinstance(found, Message):
             pair = self.by_key[key] = Aged()
             pair.add(found)
             pair.add(message)

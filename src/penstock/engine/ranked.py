@@ -15,101 +15,130 @@ from penstock.model.message import Message
 
 CHUNK: Final = 256
 
+_NO_CHUNKS: Final[list[list[Message]]] = []  # shared by all that have no more than one; nobody changes it
+
 
 class Ranked:
-    """Law: no two messages of one Ranked have the same rank, for no two have the same number."""
+    """Law: no two messages of one Ranked have the same rank, for no two have the same number.
 
-    __slots__ = ("_chunks", "count")
+    Most are short: there may be many queues, so what is in the only chunk is reached without a list of chunks.
+    """
+
+    __slots__ = ("_earlier", "_last", "count")
 
     def __init__(self) -> None:
         self.count: i64 = 0
-        self._chunks: list[list[Message]] = []  # none of them empty
+        self._last: list[Message] = []  # the last chunk: empty only where all is
+        self._earlier: list[list[Message]] = _NO_CHUNKS  # those before it, none of them empty
 
     def __iter__(self) -> Iterator[Message]:
-        for chunk in self._chunks:
+        for chunk in self._earlier:
             yield from chunk
+        yield from self._last
 
     def after(self, message: Message) -> Iterator[Message]:
         """Those behind it in rank, be it in here or not."""
-        for where in range(self._chunk_of(message), len(self._chunks)):
-            for one in self._chunks[where]:
+        for where in range(self._chunk_of(message), len(self._earlier) + 1):
+            for one in self._chunk(where):
                 if self.before(message, one):
                     yield one
 
     def count_after(self, message: Message) -> int:
         """How many stand behind it in rank, be it in here or not."""
         where = self._chunk_of(message)
-        if where == len(self._chunks):
-            return 0
-        behind = sum([len(chunk) for chunk in self._chunks[where + 1 :]])
-        return behind + len(self._chunks[where]) - int(self._position(self._chunks[where], message))
+        ahead = sum([len(chunk) for chunk in self._earlier[:where]])
+        return int(self.count) - ahead - int(self._position(self._chunk(where), message))
 
     def first(self) -> Message | None:
         """The oldest: first in rank."""
-        return self._chunks[0][0] if self.count else None
+        if self.count == 0:
+            return None
+        return self._last[0] if self.count == len(self._last) else self._earlier[0][0]
 
     def last(self) -> Message | None:
-        return self._chunks[-1][-1] if self.count else None
+        return self._last[-1] if self.count else None
 
     def newest(self) -> Message | None:
         """The last within the best priority."""
-        if not self.count:
+        first = self.first()
+        if first is None:
             return None
-        best = self._chunks[0][0].priority
-        last = self._chunks[-1][-1]
-        return last if last.priority == best else self._last_of(best)
+        last = self._last[-1]
+        return last if last.priority == first.priority else self._last_of(first.priority)
 
     def add(self, message: Message) -> None:
+        last = self._last
+        if last and not self.before(last[-1], message):
+            self._insert(message)
+        elif len(last) < CHUNK:
+            last.append(message)
+        else:
+            self._own_earlier().append(last)
+            self._last = [message]
         self.count += 1
-        chunks = self._chunks
-        if not chunks:
-            chunks.append([message])
-            return
-        chunk = chunks[-1]
-        if self.before(chunk[-1], message):
-            if len(chunk) < CHUNK:
-                chunk.append(message)
-            else:
-                chunks.append([message])
-            return
-        self._insert(message)
 
     def remove(self, message: Message) -> None:
         """Takes out a message that is in here; one that is not is a KeyError."""
-        chunks = self._chunks
-        if not chunks:
+        last = self._last
+        if self.count != len(last):
+            self._remove_from_many(message)
+        elif not last:
             raise KeyError(message.order)
+        elif last[0] is message:
+            del last[0]
+        elif last[-1] is message:
+            last.pop()
+        else:
+            self._remove_inside(last, message)
+        self.count -= 1
+
+    def _remove_from_many(self, message: Message) -> None:
         where: i64 = 0
-        if chunks[0][0] is message:
-            del chunks[0][0]
-        elif chunks[-1][-1] is message:
-            where = len(chunks) - 1
-            chunks[-1].pop()
+        chunk = self._earlier[0]
+        if chunk[0] is message:
+            del chunk[0]
+        elif self._last[-1] is message:
+            where = len(self._earlier)
+            chunk = self._last
+            chunk.pop()
         else:
             where = self._chunk_of(message)
-            self._remove_inside(where, message)
-        self.count -= 1
-        if not chunks[where]:
-            del chunks[where]
+            chunk = self._chunk(where)
+            self._remove_inside(chunk, message)
+        if not chunk:
+            self._drop(where)
+
+    def _drop(self, where: i64) -> None:
+        if where < len(self._earlier):
+            del self._earlier[where]
+        else:
+            self._last = self._earlier.pop()
 
     def _insert(self, message: Message) -> None:
         where = self._chunk_of(message)
-        chunk = self._chunks[where]
+        chunk = self._chunk(where)
         chunk.insert(self._position(chunk, message), message)
         if len(chunk) > 2 * CHUNK:
-            self._chunks.insert(where + 1, chunk[CHUNK:])
-            del chunk[CHUNK:]
+            self._own_earlier().insert(where, chunk[:CHUNK])
+            del chunk[:CHUNK]
 
-    def _remove_inside(self, where: i64, message: Message) -> None:
-        chunk = self._chunks[where] if where < len(self._chunks) else []
+    def _remove_inside(self, chunk: list[Message], message: Message) -> None:
         at = self._position(chunk, message)
         if at >= len(chunk) or chunk[at] is not message:
             raise KeyError(message.order)
         del chunk[at]
 
+    def _own_earlier(self) -> list[list[Message]]:
+        if self._earlier is _NO_CHUNKS:
+            self._earlier = []
+        return self._earlier
+
+    def _chunk(self, where: i64) -> list[Message]:
+        return self._earlier[where] if where < len(self._earlier) else self._last
+
     def _chunk_of(self, message: Message) -> i64:
-        """The first chunk whose last message does not stand before this one."""
-        chunks = self._chunks
+        """The first chunk whose last message does not stand before this one; or the last of all."""
+        chunks = self._earlier
         low: i64 = 0
         high: i64 = len(chunks)
         while low < high:
@@ -122,16 +151,15 @@ class Ranked:
 
     def _last_of(self, priority: i64) -> Message:
         """The last message of the best priority, where worse ones follow it."""
-        chunks = self._chunks
         low: i64 = 0
-        high: i64 = len(chunks)
+        high: i64 = len(self._earlier) + 1
         while high - low > 1:
             middle = (low + high) >> 1
-            if chunks[middle][0].priority == priority:
+            if self._chunk(middle)[0].priority == priority:
                 low = middle
             else:
                 high = middle
-        chunk = chunks[low]
+        chunk = self._chunk(low)
         low = 0
         high = len(chunk)
         while high - low > 1:

@@ -42,6 +42,13 @@ class Rules:
         self.backoff_us: tuple[int, ...] = policy.backoff_us or ()
         self.dead_letter: bytes = policy.dead_letter or b""
 
+    def same_as(self, other: Rules) -> bool:
+        return self._numbers() == other._numbers() and self.dead_letter == other.dead_letter
+
+    def _numbers(self) -> tuple[int, ...]:
+        sizes = (self.max_length, self.max_bytes, self.max_body, self.said_body)
+        return (self.lease_us, self.delay_us, self.ttl_us, self.dedup_us, self.attempts, *sizes, *self.backoff_us)
+
     def backoff_after(self, failures: int) -> int:
         """The pause before the next try, after so many failures; the last step repeats."""
         if not self.backoff_us:
@@ -59,6 +66,16 @@ class PolicyBook:
         prefixes = [(match, policy) for match, policy in patterns if match.endswith(b"*")]
         self._prefixes = sorted(prefixes, key=lambda row: -len(row[0]))
         self._defaults = defaults or {}
+        self._last_rules: dict[int, Rules] = {}
+
+    def rules(self, name: bytes, said: Policy, dialect: int) -> Rules:
+        """Queues of a dialect mostly have the same: then they share them, and they are in the processor's cache."""
+        rules = Rules(self.effective(name, said, dialect))
+        last = self._last_rules.get(dialect)
+        if last is not None and last.same_as(rules):
+            return last
+        self._last_rules[dialect] = rules
+        return rules
 
     def effective(self, name: bytes, said: Policy, dialect: int) -> Policy:
         return merged([policy for _, policy in self._layers(name, said, dialect)])

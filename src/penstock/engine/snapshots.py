@@ -16,7 +16,6 @@ from penstock.codecs.policies import decode_policy, encode_policy
 from penstock.codecs.snapshots import BadBlock, Rows, read_messages
 from penstock.engine.dedup import Dedup
 from penstock.engine.queue import Queue
-from penstock.engine.rules import Rules
 from penstock.engine.state import State
 from penstock.model.message import Message
 
@@ -144,7 +143,7 @@ def _restore_queues(state: State, count: i64, payload: bytes) -> i64:
         name = payload[heap_at:policy_at]
         policy = decode_policy(payload[policy_at:end])
         dialect = what >> 32 & 0xFF
-        rules = Rules(state.book.effective(name, policy, int(dialect)))
+        rules = state.book.rules(name, policy, int(dialect))
         queue = Queue(what & _U32, name, dialect, policy, rules, read_i64_le(payload, at + 16))
         queue.paused = what >> 40 & _PAUSED != 0
         _count(queue, payload, at + 24)

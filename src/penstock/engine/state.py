@@ -13,7 +13,7 @@ from penstock.engine.dedup import Dedup
 from penstock.engine.ledger import Ledger
 from penstock.engine.marks import Marks
 from penstock.engine.queue import Queue
-from penstock.engine.rules import PolicyBook, Rules
+from penstock.engine.rules import PolicyBook
 from penstock.model import facts
 from penstock.model.limits import GRACE_US, NEVER_US, START_JUMP
 from penstock.model.message import (
@@ -70,7 +70,7 @@ class State:
     # -- queues
 
     def declared(self, id: i64, name: bytes, dialect: i64, policy: Policy) -> Queue:
-        rules = Rules(self.book.effective(name, policy, dialect))
+        rules = self.book.rules(name, policy, dialect)
         queue = Queue(id, name, dialect, policy, rules, self.now_us)
         self.queues[name] = queue
         self.by_id[id] = queue
@@ -81,7 +81,7 @@ class State:
     def policy_set(self, queue: Queue, dialect: i64, policy: Policy) -> None:
         self.forget(queue)  # a longer window must not bring back what was over
         queue.policy = policy
-        queue.rules = Rules(self.book.effective(queue.name, policy, queue.dialect))
+        queue.rules = self.book.rules(queue.name, policy, queue.dialect)
         queue.modified_us = self.now_us
         queue.changes += 1
         self.record.queue_changed(facts.SET, queue.id, dialect, queue.name, encode_policy(policy))
@@ -107,7 +107,7 @@ class State:
         """Another config: not a fact, for it is said again at each start."""
         self.book = book
         for queue in self.queues.values():
-            queue.rules = Rules(book.effective(queue.name, queue.policy, queue.dialect))
+            queue.rules = book.rules(queue.name, queue.policy, queue.dialect)
 
     # -- messages
 

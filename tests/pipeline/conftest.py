@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.pipeline.session import QUICK, open_session
+from penstock.pipeline.session import open_session
 from tests.pipeline.histories import Fact, History, cut, random_history, write_archive
 from tests.pipeline.house import House
+from tests.pipeline.sparing import SPARING
 
-# What is asked here is so little that to compile a plan takes longer than to interpret it.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 PATIENCE_S = 300  # a machine may be busy, and Spark takes its time to begin
 
 
@@ -25,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = open_session("local[2,4]", "1g", QUICK | INTERPRETED)
+    session = open_session("local[2,4]", "1g", SPARING)
     yield session
     session.stop()
 

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from tests.pipeline.cluster import SMALL, Cluster, cluster
 from tests.pipeline.histories import cut, random_history, write_archive
 from tests.pipeline.house import House
+from tests.pipeline.sparing import options
 
 PATIENCE_S = 200.0
 CONF = {
@@ -28,7 +29,7 @@ CONF = {
 
 def run_on(url: str, house: House) -> subprocess.Popen[str]:
     words = ["pipeline", "run", "--data", str(house.archive.parent), "--master", url, "--memory", "1g"]
-    words += [word for name, value in CONF.items() for word in ("--conf", f"{name}={value}")]
+    words += options(CONF)
     command = [sys.executable, "-m", "penstock.cli.main", *words, "--output", "json"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

@@ -14,14 +14,15 @@ from pyspark.sql import SparkSession
 from penstock.pipeline.jobs.run import Pipeline, run
 from tests.pipeline.histories import Fact, cut, random_history, write_segment
 from tests.pipeline.house import House
+from tests.pipeline.sparing import SPARING
 
 KILLED_S = 250
-DRIVER = """
+DRIVER = f"""
 import os, signal, sys
 from pathlib import Path
 from penstock.pipeline.jobs.run import Pipeline, run
 from penstock.pipeline.lake import Lake
-from penstock.pipeline.session import QUICK, open_session
+from penstock.pipeline.session import open_session
 
 root, fatal = Path(sys.argv[1]), sys.argv[2]
 
@@ -29,7 +30,7 @@ def tell(title, number, total):
     if title == fatal:
         os.kill(os.getpid(), signal.SIGKILL)
 
-run(Pipeline(open_session("local[2,4]", "1g", QUICK), root / "archive", Lake(root / "lake"), tell))
+run(Pipeline(open_session("local[2,4]", "1g", {SPARING!r}), root / "archive", Lake(root / "lake"), tell))
 """
 
 

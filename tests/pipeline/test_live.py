@@ -20,6 +20,7 @@ from penstock.cli.pipeline_ledger import counted
 from penstock.pipeline.session import QUICK
 from tests.live.lines import Lines
 from tests.pipeline.house import House
+from tests.pipeline.sparing import options
 
 SOON = ("--archive-seal-s", "0.3", "--confirm", "write")
 PATIENCE_S = 100.0
@@ -77,7 +78,7 @@ def test_the_past_is_what_the_server_said_then_and_totals_are_its_counters(spark
 @contextmanager
 def going_on(data: Path) -> Iterator[subprocess.Popen[str]]:
     words = ["pipeline", "run", "--data", str(data), "--every", "1s", "--memory", "1g", "--output", "json"]
-    words += [word for name, value in QUICK.items() for word in ("--conf", f"{name}={value}")]
+    words += options(QUICK)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "penstock.cli.main", *words]
     with subprocess.Popen(

@@ -18,10 +18,10 @@ from harness.server import Server, serving
 from penstock.cli.main import main
 from penstock.pipeline.jobs.replay import BadCondition, Choice
 from penstock.pipeline.plan import Bodiless, Chosen, Plan
-from penstock.pipeline.session import QUICK
 from penstock.sync import Client
 from tests.pipeline.histories import History, cut, write_archive
 from tests.pipeline.house import House
+from tests.pipeline.sparing import SPARING, options
 
 BINARY = bytes(range(256))
 PATIENCE_S = 200.0
@@ -126,8 +126,7 @@ def command(house: House, server: Server, *more: str) -> list[str]:
 
 def kill_while_it_plans(house: House, server: Server) -> None:
     """Spark is at work on the plan, and nothing of it counts yet."""
-    conf = [word for name, value in QUICK.items() for word in ("--conf", f"{name}={value}")]
-    words = [sys.executable, "-m", "penstock.cli.main", *command(house, server, *conf)]
+    words = [sys.executable, "-m", "penstock.cli.main", *command(house, server, *options(SPARING))]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     deadline = time.monotonic() + PATIENCE_S
     with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as planning:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,18 @@ def test_little_is_read_with_the_quicker_compiler_and_much_with_the_better(tmp_p
     assert fitting(tmp_path, tmp_path / "nowhere") == QUICK | {BRIEF: "true"}
     os.truncate(file, LITTLE_BYTES)
     assert fitting(tmp_path) == {}
+
+
+def test_the_quicker_compiler_has_room_for_all_of_sparks_code() -> None:
+    """Without being told it takes 48 MiB, which are full after a minute; the better one takes 240."""
+    find_java()
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else "java"
+    words = [java, *QUICK["spark.driver.extraJavaOptions"].split(), "-XX:+PrintFlagsFinal", "-version"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=100).stdout
+    room = re.search(r"ReservedCodeCacheSize += (\d+)", told)
+    assert room is not None
+    assert int(room[1]) >= 240 << 20
 
 
 def test_where_java_does_not_start_it_is_said(tmp_path: Path) -> None:

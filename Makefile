@@ -6,10 +6,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OUT    := $(CURDIR)/build/compiled
+TESTED := $(CURDIR)/build/tested
 # The rooms that are compiled, tested both ways.
 CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects tests/simulation \
           $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
-COMPILED := $(OUT)/.ready
 NODE   := $(CURDIR)/build/node
 STOCK  := $(addprefix $(CURDIR)/build/,rsmqctl-venv pyrsmq-venv)
 SOURCES := $(shell find src -name '*.py')
@@ -28,7 +28,7 @@ help: ## list the targets
 
 setup: $(READY) ## make .venv with everything of requirements.lock in it
 
-compile: $(COMPILED) ## compile the hot rooms into build/compiled, where there is a C compiler
+compile: $(OUT)/.ready ## compile the hot rooms into build/compiled, where there is a C compiler
 
 serve: compile ## run the server, compiled, on ./penstock-data
 	PYTHONPATH=$(OUT) $(BIN)/penstock serve --data penstock-data $(ARGS)
@@ -36,9 +36,9 @@ serve: compile ## run the server, compiled, on ./penstock-data
 demo: setup node ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check compile plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
-	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist worksteal --ignore tests/pipeline $(ARGS)
-	PYTHONPATH=$(OUT) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
+test: check $(TESTED)/.ready plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
+	PYTHONPATH=$(TESTED) $(BIN)/pytest -n 3 --dist worksteal --ignore tests/pipeline $(ARGS) # on two processors: much of it is waiting
+	PYTHONPATH=$(TESTED) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
 
 plain: setup ## the hot rooms' tests, as plain Python
 	$(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS) || [ $$? = 5 ] # 5: none of those is picked
@@ -80,9 +80,11 @@ $(READY): requirements.lock pyproject.toml | $(BIN)/pip
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(COMPILED): $(SOURCES) setup.py $(READY)
-	rm -rf $(OUT)
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target $(OUT) .
+# What is tested is compiled like what is used, and optimised less: that takes minutes, and changes no answer.
+$(TESTED)/.ready: export PENSTOCK_OPT_LEVEL := 1
+$(OUT)/.ready $(TESTED)/.ready: $(SOURCES) setup.py $(READY)
+	rm -rf $(@D)
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target $(@D) .
 	@touch $@
 
 # Where the system has no node, a wheel brings one.

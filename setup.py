@@ -1,7 +1,7 @@
 """Compiles the rooms on the hot path with mypyc where a C compiler is at hand.
 
 Without one, or with PENSTOCK_COMPILE=0, the same source runs as it is: slower, never broken. An editable install is
-never compiled: what is edited is what runs.
+never compiled: what is edited is what runs. PENSTOCK_OPT_LEVEL says how hard the C compiler tries; tests do with less.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ ROOMS = ("model", "codecs", "engine", "journal", "broker", "dialects")
 LOOP = ("clock", "alert", "tick", "listener", "connection")  # of the server: what every request passes through
 # Not compiled: what makes pages of the documents gains nothing, and typed structs lose what says how they are tagged.
 AS_WRITTEN = ("reference.py", "shapes.py")
+LEVEL = os.environ.get("PENSTOCK_OPT_LEVEL", "3")
+BUILD = f"build/O{LEVEL}"  # one for each level: what is made already is not made again
 
 
 def wanted() -> bool:
@@ -36,7 +38,7 @@ def extensions() -> list[Extension]:
     except ImportError:
         print("penstock: mypyc is not installed, so nothing is compiled", file=sys.stderr)
         return []
-    return list(mypycify([str(path) for path in sources()], opt_level="3"))
+    return list(mypycify([str(path) for path in sources()], opt_level=LEVEL, target_dir=BUILD))
 
 
 def sources() -> list[Path]:
@@ -46,4 +48,4 @@ def sources() -> list[Path]:
     return [path for path in rooms if not path.name.endswith(AS_WRITTEN)] + loop
 
 
-setup(ext_modules=extensions())
+setup(ext_modules=extensions(), options={"build": {"build_base": BUILD}})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from penstock.model.contract import Session, owed_for
-from penstock.model.message import Message
+from penstock.model.message import Lease, Message
 from penstock.model.options import ANY_LIVE, Publishing, Reserving, Taking
 from penstock.model.policy import Policy
 from tests.broker.desks import Desk
@@ -27,7 +27,7 @@ class Outcome:
         if self.message is not None:
             return [self.message.body]
         assert isinstance(self.value, list)
-        return [message.body for message in self.value]
+        return [(one.message if isinstance(one, Lease) else one).body for one in self.value]
 
 
 class Client(Session):

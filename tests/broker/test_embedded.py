@@ -196,13 +196,18 @@ def test_what_came_after_a_sync_began_waits_for_the_next() -> None:
     assert house.answered() == [2]
 
 
-def test_what_was_synced_long_ago_is_said_at_once() -> None:
+@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize("prompt", [False, True])
+def test_what_was_synced_long_ago_is_said_at_once_and_costs_no_sync(slow: bool, prompt: bool) -> None:
     """A duplicate rests on a fact that is there already."""
     house = House()
+    house.client.prompt = prompt
     twin = origin(dedup_id=b"once")
     house.publish(1, stages.SYNC, origin=twin)
     house.embedded.commit()
-    house.slow()
+    if slow:
+        house.slow()
+    house.embedded.begin(START_US)
     house.publish(2, stages.SYNC, origin=twin)
     syncs = house.embedded.journal.syncs
     house.embedded.commit()

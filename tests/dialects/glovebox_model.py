@@ -272,11 +272,12 @@ class Model(WebSocketModel):
         return {**answer, "body": body, "finished": asked["type"] == "pop"}
 
     def _listed(self, one: Held) -> object:
-        """Counters are as they are when it is said, which may be later: they are not compared."""
+        """As it is when it is handed out, be it said later or not."""
         shard, sequence = self._place(one)
         shown = {"shard": shard, "sequence": sequence, "priority": one.priority, "published_us": one.published_us}
+        counters = {"deliveries": one.deliveries, "failures": one.failures}
         key = {} if one.key is None else as_text("key", one.key)
-        return {**shown, **as_text("body", one.body), **key}
+        return {**shown, **counters, **as_text("body", one.body), **key}
 
     # -- endings
 
@@ -391,13 +392,10 @@ def as_text(name: str, data: bytes) -> dict[str, str]:
 
 
 def read(payload: bytes) -> object:
-    """Of a bad request the label is as good as any, and counters in a list are not compared."""
+    """Of a bad request the label is as good as any."""
     said = json.loads(payload)
     if said.get("key") == BAD_REQUEST["key"] and said.get("code") == "BadRequest":
         said["label"] = 0
-    if said["type"] == "reserved":
-        for one in said["messages"]:
-            del one["deliveries"], one["failures"]
     return said
 
 

@@ -16,7 +16,9 @@ from penstock.model.stages import SYNC
 from tests.broker.client import Client
 from tests.dialects.doors import World
 from tests.dialects.fuzz_etzel import asked as sent
+from tests.dialects.runner import Connection, FakeContext
 from tests.dialects.scripted import Asked, CountingWire, PlainContext, Scripted
+from tests.dialects.test_glovebox_stages import SlowDesk
 from tests.dialects.test_transcripts import BROKERS
 from tests.dialects.websocket_model import OPENING, WELCOME, frames
 
@@ -128,6 +130,43 @@ def test_ack_finishes_whatever_lives_and_is_answered_alike(line: Line, cmd: str,
     assert line.said() == []
     asked.answer(code)
     assert line.said() == [{"cmd": "okack", "uid": line.uid(7), "qname": "q"}]
+
+
+class Wired:
+    """A session on a real broker, open."""
+
+    def __init__(self, desk: SlowDesk) -> None:
+        self._desk = desk
+        self._connection = Connection(EtzelSession(FakeContext(desk, {})))
+        self._connection.session.received(OPENING)
+        assert self.heard() == []
+
+    def ask(self, **members: object) -> list[dict[str, object]]:
+        self._connection.session.received(sent(qname="q", **members))
+        return self.heard()
+
+    def heard(self) -> list[dict[str, object]]:
+        self._desk.tick()
+        self._connection.flush()
+        data, self._connection.heard = self._connection.heard.removeprefix(WELCOME), b""
+        return [json.loads(payload) for _, payload in frames(data)]
+
+
+def test_whoever_acks_it_again_is_answered_no_sooner_than_its_end_is_safe() -> None:
+    """Or a power cut would bring back what somebody was told is gone."""
+    desk = SlowDesk(SYNC)
+    one, other = Wired(desk), Wired(desk)
+    one.ask(cmd="PUB", msg="x")
+    one.ask(cmd="FET")
+    desk.sync()
+    uid = one.heard()[1]["uid"]
+    assert one.ask(cmd="ACK", uid=uid) == []
+    desk.start_sync()
+    assert other.ask(cmd="ACK", uid=uid) == []
+    desk.sync()
+    okack = {"cmd": "okack", "uid": uid, "qname": "q"}
+    assert one.heard() == other.heard() == [okack]
+    assert one.ask(cmd="ACK", uid=uid) == [okack], "nothing is left to wait for"
 
 
 def test_an_ack_that_is_not_permitted(line: Line) -> None:

@@ -15,7 +15,7 @@ from penstock.dialects.glovebox_words import BAD_REQUEST, DENIED, BinaryWords, J
 from penstock.model import codes, contract, stages
 from penstock.model.contract import owed_for
 from penstock.model.limits import DAY_US, IN_FLIGHT_MAX, NEVER_US, OWED_BYTES_MAX, SECOND_US
-from penstock.model.message import Message
+from penstock.model.message import Lease, Message
 from penstock.model.options import HOLDER_ONLY, Publishing, Reserving, Taking
 from penstock.model.stages import READY, SYNC, WRITE
 from tests.dialects.gloves import opening, request
@@ -146,7 +146,7 @@ def test_fetch_reserves_for_this_client(line: Line, work: float, lease_us: int) 
     asked = line.request("fetch", queue="q", work_timeout=work, block_timeout=2)
     options = cast(Reserving, asked.options)
     assert (asked.verb, asked.arguments, asked.stage) == ("reserve", (b"q", lease_us, 2 * SECOND_US), READY)
-    assert (options.holder, options.old_place, options.max) == (CLIENT, True, 1)
+    assert (options.holder, options.old_place, options.max) == (CLIENT, True, 0)
 
 
 def test_a_lease_is_the_clients_own_also_after_another_name_was_taken_up() -> None:
@@ -358,10 +358,11 @@ def test_a_message_that_was_handed_out_while_the_end_came_is_still_given(line: L
 
 def test_a_list_that_was_handed_out_while_the_end_came_is_still_given(line: Line) -> None:
     asked = line.request("reserve", queue="q", wait=60, max=5)
-    line.session.owed += owed_for([message(b"")])
+    leases = [Lease(message(b""))]
+    line.session.owed += owed_for(leases)
     line.session.eof()
     assert not line.session.wants_close()
-    asked.answer_with([message(b"")])
+    asked.answer_with(leases)
     assert len(line.said()[0]["messages"]) == 1
     assert line.session.wants_close()
 

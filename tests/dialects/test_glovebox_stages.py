@@ -143,6 +143,22 @@ def test_our_own_requests_wait_for_what_they_ask_or_else_for_what_the_server_con
     assert [one["label"] for one in heard + glove.hear()] == [3]
 
 
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_reserve_tells_of_its_own_delivery_whatever_has_happened_before_it_is_said(most: int, waits: bool) -> None:
+    desk, glove = slow()
+    if not waits:
+        glove.ask("publish", queue="q", messages=[{"body": "x"}], sync="ready")
+    assert glove.ask("reserve", queue="q", label=1, max=most, lease=1, wait=60, sync="sync") == []
+    if waits:
+        glove.ask("publish", queue="q", messages=[{"body": "x"}], sync="ready")
+    desk.pass_time(1_000_000)
+    [second] = glove.ask("reserve", queue="q", label=2, max=most, sync="ready")[0]["messages"]
+    desk.sync()
+    [first] = glove.hear()[0]["messages"]
+    assert [(one["deliveries"], one["failures"]) for one in (first, second)] == [(1, 0), (2, 1)]
+
+
 @pytest.mark.parametrize("confirm", [stages.READY, stages.WRITE, stages.SYNC])
 def test_turns_of_a_life_never_overtake_a_sync_that_was_asked_for(confirm: int) -> None:
     desk, glove = slow(confirm)

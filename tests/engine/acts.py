@@ -189,7 +189,7 @@ class Acts:
             holder=self._pick(HOLDERS),
             old_place=self._pick((False, True)),
             wait_us=self._pick(WAITS),
-            max=self._pick((1, 1, 1, 2, 5)),
+            max=self._pick((0, 0, 1, 2, 5)),
             unsaid_us=self._pick((NEVER_US, S)),
         )
         self.world.do("reserve", self._client(), self._queue(READY), options, self._pick(STAGES))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.model.contract import Out, Session, owed_for
-from penstock.model.message import Message, Origin
+from penstock.model.message import Lease, Message, Origin
 from penstock.model.policy import POLICY_FIELDS, Policy
 from penstock.model.views import Counts, MessageView, QueueView, StatsView
 from tests.fields import fields
@@ -131,6 +131,8 @@ def plain(value: Any) -> Any:
         return tuple(plain(one) for one in value)
     if isinstance(value, Message):
         return gist(value)
+    if isinstance(value, Lease):
+        return (*gist(value.message), int(value.deliveries), int(value.failures), int(value.until_us))
     if isinstance(value, Policy):
         return plain_policy(value)
     if isinstance(value, MessageView | QueueView | StatsView | Counts):

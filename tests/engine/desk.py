@@ -59,7 +59,7 @@ class Desk:
         if event is None:
             return None
         if event[0] == "list":
-            return [number for number, _, _ in event[4]]
+            return [number for number, *_ in event[4]]
         message, _ = event[4]
         return message[0] if message else 0
 

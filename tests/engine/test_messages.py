@@ -1,4 +1,6 @@
-"""The verbs on messages: each changes something and says so at its stage, or changes nothing and says so at once."""
+"""The verbs on messages: each changes something and says so at its stage, or changes nothing and says so at once.
+
+What rests on a fact that may be as young, and is built on like a change, waits for the stage too."""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.model import codes, stages
-from penstock.model.options import ANY_LIVE, Publishing, Reserving, Taking
+from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, Publishing, Reserving, Taking
 from penstock.model.policy import Policy
 from tests.engine.desk import Desk, S, origin
 
@@ -33,7 +35,9 @@ CALLS: list[tuple[str, tuple[Any, ...], int, bool]] = [
     ("take", (b"empty", Taking()), codes.EMPTY, False),
     ("take", (b"nowhere", Taking(mates=True)), codes.NO_QUEUE, False),
     ("finish", (b"q", NUMBER, ANY_LIVE, 0), codes.OK, True),
-    ("finish", (b"q", 1, ANY_LIVE, 0), codes.NO_MESSAGE, False),
+    ("finish", (b"q", 1, ANY_LIVE, 0), codes.NO_MESSAGE, True),
+    ("finish", (b"q", NUMBER, LEASED_ONLY, 0), codes.NO_MESSAGE, False),
+    ("finish", (b"q", NUMBER, HOLDER_ONLY, 0), codes.NO_MESSAGE, False),
     ("release", (b"q", NUMBER, 0, False, ANY_LIVE, 0), codes.NO_MESSAGE, False),
     ("extend", (b"q", NUMBER, S, ANY_LIVE, 0), codes.OK, True),
     ("extend", (b"q", 1, S, ANY_LIVE, 0), codes.NO_MESSAGE, False),
@@ -41,7 +45,7 @@ CALLS: list[tuple[str, tuple[Any, ...], int, bool]] = [
     ("delete", (b"nowhere", NUMBER), codes.NO_MESSAGE, False),
     ("batch", ([],), codes.OK, True),
     ("declare", (b"new", Policy()), codes.OK, True),
-    ("declare", (b"q", Policy()), codes.QUEUE_EXISTS, False),
+    ("declare", (b"q", Policy()), codes.QUEUE_EXISTS, True),
     ("set", (b"q", Policy(lease_us=S)), codes.OK, True),
     ("set", (b"q", Policy(lease_us=-1)), codes.BAD_POLICY, False),
     ("purge", (b"q",), codes.OK, True),

@@ -14,11 +14,12 @@ from penstock.codecs.facts import Fact
 from penstock.dialects import deferred, glovebox
 from penstock.model import facts, stages
 from penstock.model.limits import NEVER_US
+from penstock.model.message import LEASED, Message
 from penstock.model.policy import Policy
 from tests.engine.audit import Audit
 from tests.fields import fields
 from tests.simulation.breaking import law
-from tests.simulation.lives import Life, Lives
+from tests.simulation.lives import Life, Lives, Standing
 from tests.simulation.network import Link
 
 DEFERRED, GLOVEBOX = int(deferred.NUMBER), int(glovebox.NUMBER)
@@ -163,6 +164,14 @@ class Judge:
         layers = (said, self._patterns.get(queue, Policy()), self._defaults.get(maker, Policy()))
         return next((found for layer in layers if (found := getattr(layer, name)) is not None), None)
 
+    def agree(self, found: dict[int, Message]) -> None:
+        """The state is what the facts make of it, whoever reads them: here nobody that has to do with the engine."""
+        live = {seq: life for lives in self.lives.live.values() for seq, life in lives.items()}
+        law(1, found.keys() == live.keys(), "there are", sorted(found), "and the facts have", sorted(live))
+        for seq, life in live.items():
+            message = found[seq]
+            law(1, _standing(message) == life.standing(), "live", _standing(message), "by facts", life.standing(), life)
+
     # -- crashes
 
     def crashed(self, found: list[Fact], survived: int, without_power: bool) -> None:
@@ -184,3 +193,9 @@ class Judge:
         for fact in self.facts:
             self.lives.read(fact)
         self.audit.read(self.facts, again=True)
+
+
+def _standing(message: Message) -> Standing:
+    leased = message.place == LEASED
+    at_us = message.until_us if leased else message.ready_us
+    return Standing(leased, int(at_us), int(message.holder), int(message.deliveries), int(message.failures))

@@ -78,6 +78,10 @@ class Laws(Judge):
         id = self._ids.setdefault((shown.dialect, owner), shown.id)
         law(12, id == shown.id, owner, "was", id, "in", shown.dialect, "and is", shown.id)
 
+    def shown_as(self, dialect: int, life: Life) -> bytes:
+        """Empty: nobody has been shown it in this dialect."""
+        return self._ids.get((dialect, (life.seq, life.queue, life.fact.body)), b"")
+
     def delivered(
         self,
         queue: bytes,
@@ -88,24 +92,28 @@ class Laws(Judge):
         *,
         dialect: int,
         taken: bool,
+        in_order: bool = False,
         seq: int = 0,
         deliveries: int = 0,
+        failures: int = -1,
         lease_us: int = -1,
         unsaid_us: int = int(NEVER_US),
     ) -> Life:
         """Claims the fact of it: nothing is told twice that happened once.
 
-        Of several the last, which is the lease that is under way; of those taken, which are twins, the first.
+        Of several the last, which is the lease that is under way; of those taken, which are twins, the first, and so
+        where answers stand in the order of the requests.
 
-        `seq`: the number behind its id, where the dialect has shown one.
+        `seq`: the number behind its id, where the dialect has shown one; so of its counters.
         """
         lives = [life for life in self.lives.by_body.get((queue, body), []) if seq in (0, life.seq)]
         law(3, bool(lives), body, "was delivered from", queue, "as", seq, "where nobody has published it")
         found = [(event, life) for life in lives for event in life.between(since.number, mark.decided)]
         found = [(event, life) for event, life in found if event.dialect == dialect and not event.claimed]
         found = [(event, life) for event, life in found if event.handed(taken) and deliveries in (0, event.deliveries)]
+        found = [(event, life) for event, life in found if failures in (-1, event.failures)]
         law(3, bool(found), body, "was delivered between", since, "and", mark, lives)
-        event, life = (min if taken else max)(found, key=lambda pair: pair[0].number)
+        event, life = (min if taken or in_order else max)(found, key=lambda pair: pair[0].number)
         event.claimed, life.told = True, event
         self._judge_lease(life, event, lease_us, unsaid_us)
         self.counts["delivered"] += 1
@@ -176,22 +184,39 @@ class Laws(Judge):
         return end
 
     def gone_or_finished(self, life: Life, since: Since, mark: Mark, stage: int, dialect: int) -> None:
-        """Told so in a dialect that does not say which of the two."""
+        """Told so in a dialect that does not say which of the two: it is built on either way."""
         end = self.gone(life, mark)
         if end.number > since.number and end.reason == facts.ACKNOWLEDGED and end.dialect == dialect:
             self.counts["finished"] += 1
-            self.promise(end.number, stage, mark, "the finish of", life.fact.body)
+        self.promise(end.number, stage, mark, "the end of", life.fact.body)
 
-    def moved(self, life: Life, kinds: tuple[int, ...], due_us: range, since: Since, mark: Mark, stage: int) -> None:
-        """Released or extended, to a time in this range."""
-        for event in life.events:
-            fresh = since.number < event.number <= mark.decided and not event.claimed
-            moved = event.kind in kinds and event.due_us in due_us
-            if fresh and (moved or event.kind in (facts.EXPIRED, facts.DROPPED)):
+    def there(self, queue: bytes, mark: Mark, stage: int) -> None:
+        """Told that a queue need not be made."""
+        born = self.lives.born.get(queue, mark.decided + 1)
+        law(0, born <= mark.decided, queue, "was told to be there, and is not")
+        self.promise(born, stage, mark, "the making of", queue)
+
+    def moved(
+        self,
+        life: Life,
+        kinds: tuple[int, ...],
+        due_us: range,
+        since: Since,
+        mark: Mark,
+        stage: int,
+        *,
+        dialect: int,
+        failed: bool = False,
+    ) -> None:
+        """Released or extended, to a time in this range, or at its end; counted as a failure where that was said."""
+        for event in life.between(since.number, mark.decided):
+            mine = event.dialect == dialect and event.failure == failed
+            moved = mine and (event.kind == facts.DROPPED or (event.kind in kinds and event.due_us in due_us))
+            if not event.claimed and (moved or event.kind == facts.EXPIRED):
                 event.claimed = True
                 self.promise(event.number, stage, mark, "the move of", life.fact.body)
                 return
-        law(3, False, life.fact.body, "was told to be moved to", due_us, "and the facts say", life.events)
+        law(3, False, life.fact.body, "was told to be moved to", due_us, failed, "and the facts say", life.events)
 
     def not_held(self, life: Life, since: Since, mark: Mark, until_us: int) -> None:
         """Told that it is not there to be finished or moved."""

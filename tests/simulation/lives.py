@@ -6,6 +6,7 @@ It reads facts and nothing else: no engine, no state.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from penstock.codecs.facts import Fact, decode_origin
 from penstock.codecs.policies import decode_policy
@@ -30,6 +31,7 @@ class Event:
     deliveries: int
     holder: int
     failure: bool
+    failures: int  # with this one
     claimed: bool = False
 
     def handed(self, taken: bool) -> bool:
@@ -39,6 +41,16 @@ class Event:
     @property
     def taken(self) -> bool:
         return self.kind == facts.FINISHED and self.reason == facts.TAKEN
+
+
+class Standing(NamedTuple):
+    """Where a message is: leased until then, to whom, or to be had from then on; and its counters."""
+
+    leased: bool
+    at_us: int
+    holder: int
+    deliveries: int
+    failures: int
 
 
 @dataclass(eq=False, slots=True)
@@ -58,6 +70,16 @@ class Life:
     told: Event | None = None  # the delivery that was last claimed
     claimed: bool = False  # its publisher was told of it
     ended: bool = False
+
+    def standing(self) -> Standing:
+        """Of one that lives."""
+        leases = [event for event in self.events if event.kind == facts.LEASED]
+        at_us, holder = (self.until_us, leases[-1].holder) if self.leased else (self.due_us, 0)
+        return Standing(self.leased, at_us, holder, len(leases), self.failures)
+
+    def touched(self) -> int:
+        """The last fact that is about it."""
+        return self.events[-1].number if self.events else self.number
 
     def between(self, number: int, upto: int) -> list[Event]:
         """What happened to it after one fact and up to another."""
@@ -163,8 +185,8 @@ class Lives:
         failure = bool(fact.flags & facts.FAILURE_FLAG)
         numbers = int(fact.due_us), int(fact.lease_us), int(fact.number), int(fact.holder)
         kinds = int(fact.kind), int(fact.reason), int(fact.dialect)
-        life.events.append(Event(int(fact.seq), int(fact.at_us), *kinds, *numbers, failure))
         life.failures += failure
+        life.events.append(Event(int(fact.seq), int(fact.at_us), *kinds, *numbers, failure, life.failures))
         if fact.kind == facts.LEASED:
             life.leased, life.leased_us, life.until_us = True, int(fact.at_us), numbers[0]
         elif fact.kind == facts.RELEASED:
@@ -177,6 +199,10 @@ class Lives:
             life.ended, life.leased = True, False
             del self.live[life.queue][life.seq]
         return life
+
+    def latest(self, count: int) -> list[Life]:
+        """Those to whom something happened last, be they over or not."""
+        return sorted(self.by_seq.values(), key=Life.touched)[-count:]
 
     def of(self, queue: bytes) -> list[Life]:
         return list(self.live.get(queue, {}).values())

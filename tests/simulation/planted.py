@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.broker.outbox import Outbox
+from penstock.codecs import glovebox
+from penstock.codecs.ids import Ids
 from penstock.codecs.snapshots import Rows
 from penstock.engine.snapshots import blocks_of
 from penstock.engine.state import State
 from penstock.history import folding
-from penstock.model import stages
-from penstock.model.message import Message
+from penstock.model import codes, stages
+from penstock.model.message import Lease, Message
 from penstock.server.clock import PauseWatch
 from penstock.server.tick import Heart
 from tests.engine import planted
 from tests.engine.planted import Bug
 
-_answer = Outbox.answer
+_answer, _given = Outbox.answer, glovebox._given
 
 
 def _sync_within_a_tick(self: Heart) -> None:
@@ -41,6 +43,14 @@ def _blocks_without_a_message(state: State) -> Iterator[Rows]:
     return blocks_of(state)
 
 
+def _given_as_it_is_by_now(lease: Lease, ids: Ids) -> bytes:
+    return _given(Lease(lease.message), ids)
+
+
+def _gone_told_at_once(self: Outbox, session: Any, token: int, stage: int, code: int, *rest: Any) -> None:
+    _answer(self, session, token, stages.READY if code == codes.NO_MESSAGE else stage, code, *rest)
+
+
 def _never_late(self: PauseWatch, now_us: int) -> bool:
     return False
 
@@ -49,6 +59,8 @@ OURS = (
     Bug("a sync that is due within a tick covers it", ((Heart, "_sync_unasked", _sync_within_a_tick),)),
     Bug("a finish is told before its sync", ((Outbox, "answer", _finish_told_when_written),)),
     Bug("a snapshot forgets a message", ((folding, "blocks_of", _blocks_without_a_message),)),
+    Bug("a list tells of messages as they are by now", ((glovebox, "_given", _given_as_it_is_by_now),)),
+    Bug("a message is told to be gone before that is safe", ((Outbox, "answer", _gone_told_at_once),)),
     Bug("nobody notices that the process stood still", ((PauseWatch, "late", _never_late),)),
 )
 THEIRS = (
@@ -63,6 +75,12 @@ THEIRS = (
     "dedup ids are forgotten at a restart",
     "a finish is not recorded",
     "numbers are given out again after a crash",
+    "replay ignores a kind of fact",
+    "replay loses the holder",
+    "replay loses the old place",
+    "grace is counted from before the pause",
+    "a plain release counts as a failure",
+    "a stale finish is accepted in a batch",
     "a parked message is chosen",
     "newest is oldest",
     "lower priority comes first",

@@ -125,8 +125,8 @@ class Server:
         self._rooms = {dialect.name: room(dialect, broker, confirm) for dialect in DIALECTS}
 
     def start(self, decided: Callable[[list[Fact]], None]) -> None:
-        slow = self._dice.random() < 0.5
-        quick = (lambda: self._dice.choice((0, 5_000))) if slow else (lambda: 0)
+        slow = self._dice.random() < 0.7
+        quick = (lambda: self._dice.choice((0, 5_000, 5_000))) if slow else (lambda: 0)
         self.watched = Watched(self.embedded, decided, quick)
         loop = loop_in(self.timeline, self._dice)
         interval_us = self._dice.choice(SYNC_INTERVALS_US)

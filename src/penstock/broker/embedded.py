@@ -100,12 +100,12 @@ class Embedded(Driven):
             self.on_segment()
         if self._outbox.waits_for_write() or self._is_behind():
             self._write()
-        if self._outbox.promised == stages.SYNC:
+        if self._outbox.promised == stages.SYNC and self.unsynced():
             self.journal.sync()
         self._outbox.promised = stages.READY
         synced: list[Entry] = []
         if self.wants_sync():
-            if self.journal.last_sync_us < INLINE_SYNC_US:
+            if self.unsynced() and self.journal.last_sync_us < INLINE_SYNC_US:
                 self.journal.sync()
             if not self.unsynced():
                 synced = self._outbox.take_synced()  # before anybody is told anything, and asks for more

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import msgspec
-from mypy_extensions import i64
 
 from penstock.codecs.glovebox_shapes import Given
 from penstock.codecs.ids import Ids, high, low
 from penstock.model import codes
-from penstock.model.message import Message
+from penstock.model.message import Lease
 
 _TRUE_FALSE: Final = (b"false", b"true")
 
@@ -28,9 +27,8 @@ def published(label: int, ids: Ids, outcomes: list[tuple[int, int]]) -> bytes:
     return _answer(b"published", label, b",".join(shown))
 
 
-def reserved(label: int, ids: Ids, messages: list[Message], deliveries: i64) -> bytes:
-    """`deliveries` above 0: of the only one, as they were when it was handed out."""
-    return _answer(b"reserved", label, b",".join([_given(message, ids, deliveries) for message in messages]))
+def reserved(label: int, ids: Ids, leases: list[Lease]) -> bytes:
+    return _answer(b"reserved", label, b",".join([_given(lease, ids) for lease in leases]))
 
 
 def whether(kind: bytes, label: int, outcomes: list[tuple[int, int]]) -> bytes:
@@ -41,14 +39,15 @@ def _answer(kind: bytes, label: int, messages: bytes) -> bytes:
     return b'{"type":"' + kind + b'","label":' + str(label).encode() + b',"messages":[' + messages + b"]}"
 
 
-def _given(message: Message, ids: Ids, deliveries: i64) -> bytes:
+def _given(lease: Lease, ids: Ids) -> bytes:
+    message = lease.message
     pair = ids.pair(message.order)
     given = Given(
         shard=high(pair),
         sequence=low(pair),
         priority=message.priority,
-        deliveries=deliveries or message.deliveries,
-        failures=message.failures,
+        deliveries=lease.deliveries,
+        failures=lease.failures,
         published_us=message.published_us,
     )
     body = _text(message.body)

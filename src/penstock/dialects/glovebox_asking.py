@@ -214,27 +214,18 @@ class AskingSession(WebSocketSession):
         asked = self._settled(token)
         if message is not None:
             self.owed -= len(message.body)
-            self._give(asked, message, number)
+            self._give(asked, message)
         elif code in (codes.OK, codes.DUPLICATE, codes.ALREADY):
             self._done(asked, code, number)
         elif code == codes.EMPTY:
-            self._give_none(asked)
+            self.words.no_message(asked.label)
         else:
             self._refuse(asked, code, number)
         self.rouse()
 
-    def _give(self, asked: Asked, message: Message, deliveries: i64) -> None:
-        if asked.kind == RESERVE:
-            self.words.text(reserved(asked.label, self.context.ids, [message], deliveries))
-        else:
-            pair = self.context.ids.pair(message.order)
-            self.words.message(asked.label, pair, message.body, asked.kind == POP)
-
-    def _give_none(self, asked: Asked) -> None:
-        if asked.kind == RESERVE:
-            self.words.text(reserved(asked.label, self.context.ids, [], 0))
-        else:
-            self.words.no_message(asked.label)
+    def _give(self, asked: Asked, message: Message) -> None:
+        pair = self.context.ids.pair(message.order)
+        self.words.message(asked.label, pair, message.body, asked.kind == POP)
 
     def _done(self, asked: Asked, code: i64, number: i64) -> None:
         """Of a post that went well its notices tell."""
@@ -279,7 +270,7 @@ class AskingSession(WebSocketSession):
 
     def _list(self, asked: Asked, value: list[Any]) -> None:
         if asked.kind == RESERVE:
-            self.words.text(reserved(asked.label, self.context.ids, value, 0))
+            self.words.text(reserved(asked.label, self.context.ids, value))
         elif asked.kind == PUBLISH:
             self.words.text(published(asked.label, self.context.ids, value))
         else:

@@ -11,7 +11,7 @@ from penstock.engine.waiting import Line, Subscriber, Waiter, Waiting
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Out
 from penstock.model.limits import NEVER_US, TAKE_BYTES_MAX, TAKE_MESSAGES_MAX
-from penstock.model.message import Message, Origin
+from penstock.model.message import Lease, Message, Origin
 from penstock.model.options import Reserving, Taking
 
 
@@ -142,8 +142,8 @@ class Hands:
         message = queue.oldest()
         assert message is not None
         self.lease(message, queue, waiter.session.dialect, options)
-        if options.max > 1:
-            self._out.answer_with(waiter.session, waiter.token, waiter.stage, codes.OK, [message])
+        if options.max > 0:
+            self._out.answer_with(waiter.session, waiter.token, waiter.stage, codes.OK, [Lease(message)])
         else:
             self._out.answer(waiter.session, waiter.token, waiter.stage, codes.OK, message, i64(message.deliveries))
 

@@ -13,13 +13,17 @@ from penstock.engine.waiting import Waiter
 from penstock.model import codes, facts, stages
 from penstock.model.contract import Session
 from penstock.model.limits import NEVER_US, TAKE_BYTES_MAX
-from penstock.model.message import ENDED, LEASED, READY, WAIT_OVER, Message, Origin
-from penstock.model.options import Publishing, Reserving, Taking
+from penstock.model.message import ENDED, LEASED, READY, WAIT_OVER, Lease, Message, Origin
+from penstock.model.options import ANY_LIVE, Publishing, Reserving, Taking
 from penstock.model.policy import Policy
 
 
 class MessageVerbs(Core):
-    """Each verb either changes something and says so at its stage, or changes nothing and says so at once."""
+    """Each verb either changes something and says so at its stage, or changes nothing and says so at once.
+
+    What a caller may build on is told at its stage too, for it rests on a fact that may be as young: a duplicate, a
+    queue that is there already, and that a message is gone which anybody might have finished.
+    """
 
     def publish(
         self, session: Session, token: i64, queue: bytes, body: bytes, delay_us: i64, options: Publishing, stage: i64
@@ -105,24 +109,24 @@ class MessageVerbs(Core):
     def reserve(self, session: Session, token: i64, queue: bytes, options: Reserving, stage: i64) -> None:
         found = self._state.queues.get(queue)
         if found is None:
-            self.answer_none(session, token, codes.NO_QUEUE, options.max > 1)
+            self.answer_none(session, token, codes.NO_QUEUE, options.max > 0)
             return
         message = None if found.paused else found.oldest()
         if message is None:
             if options.wait_us > 0:
                 self._join(session, token, stage, found, options.wait_us).reserving = options
             else:
-                self.answer_none(session, token, codes.EMPTY, options.max > 1)
+                self.answer_none(session, token, codes.EMPTY, options.max > 0)
             return
-        if options.max > 1:
+        if options.max > 0:
             self._out.answer_with(session, token, stage, codes.OK, self._reserve_many(session, found, options))
             return
         self._hands.lease(message, found, session.dialect, options)
         self._out.answer(session, token, stage, codes.OK, message, i64(message.deliveries))
 
-    def _reserve_many(self, session: Session, queue: Queue, options: Reserving) -> list[Message]:
+    def _reserve_many(self, session: Session, queue: Queue, options: Reserving) -> list[Lease]:
         """As many as one answer holds, and one in any case."""
-        leased: list[Message] = []
+        leased: list[Lease] = []
         room: i64 = TAKE_BYTES_MAX
         message = queue.oldest()
         while message is not None and len(leased) < options.max:
@@ -130,7 +134,7 @@ class MessageVerbs(Core):
             if room < 0 and leased:
                 break
             self._hands.lease(message, queue, session.dialect, options)
-            leased.append(message)
+            leased.append(Lease(message))
             message = queue.oldest()
         return leased
 
@@ -171,7 +175,8 @@ class MessageVerbs(Core):
         message = self.live(queue, seq)
         if message is None or not may_end(message, rule, holder):
             number = seq if queue in self._state.queues else 0
-            self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, number)
+            gone = rule == ANY_LIVE  # as good as finished by this call
+            self._out.answer(session, token, stage if gone else stages.READY, codes.NO_MESSAGE, None, number)
             return
         self._endings.finish(message, self._state.by_id[message.queue_id], session.dialect, holder)
         self._out.answer(session, token, stage, codes.OK, None, seq)

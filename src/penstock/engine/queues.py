@@ -24,7 +24,7 @@ class QueueVerbs(BatchVerbs):
     def declare(self, session: Session, token: i64, queue: bytes, policy: Policy, stage: i64) -> None:
         state = self._state
         if queue in state.queues:
-            self._refuse(session, token, codes.QUEUE_EXISTS)
+            self._out.answer(session, token, stage, codes.QUEUE_EXISTS, None, 0)
         elif len(queue) > QUEUE_NAME_MAX:
             self._refuse(session, token, codes.BAD_NAME)
         elif not acceptable(queue, policy):

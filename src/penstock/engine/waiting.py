@@ -34,7 +34,7 @@ class Waiter(Due):
 
     def wants_list(self) -> bool:
         if self.reserving is not None:
-            return self.reserving.max > 1
+            return self.reserving.max > 0
         return self.taking is not None and self.taking.mates
 
 

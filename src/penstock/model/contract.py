@@ -12,7 +12,7 @@ from typing import Final
 from mypy_extensions import i64, mypyc_attr
 
 from penstock.model.limits import MESSAGE_OVERHEAD, OWED_BYTES_MAX
-from penstock.model.message import Message
+from penstock.model.message import Lease, Message
 from penstock.model.options import Publishing, Reserving, Taking
 from penstock.model.policy import Policy
 from penstock.model.views import Rank
@@ -143,7 +143,9 @@ def owed_for(value: object) -> i64:
     owed: i64 = 0
     if isinstance(value, list):
         for one in value:
-            if isinstance(one, Message):
+            if isinstance(one, Lease):
+                owed += len(one.message.body) + MESSAGE_OVERHEAD
+            elif isinstance(one, Message):
                 owed += len(one.body) + MESSAGE_OVERHEAD
     return owed
 
@@ -270,7 +272,7 @@ class Broker:
         raise NotImplementedError
 
     def reserve(self, session: Session, token: i64, queue: bytes, options: Reserving, stage: i64) -> None:
-        """Answers OK with the message and its deliveries; EMPTY, NO_QUEUE. With `max` above 1: a list."""
+        """Answers OK with the message and its deliveries; EMPTY, NO_QUEUE. With `max` above 0: a list of Leases."""
         raise NotImplementedError
 
     def take(self, session: Session, token: i64, queue: bytes, options: Taking, stage: i64) -> None:
@@ -278,7 +280,10 @@ class Broker:
         raise NotImplementedError
 
     def finish(self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64) -> None:
-        """Answers OK or NO_MESSAGE, with the number; with 0 where there is not even the queue."""
+        """Answers OK or NO_MESSAGE, with the number; with 0 where there is not even the queue.
+
+        With ANY_LIVE both mean that it is gone, and are told at `stage`.
+        """
         raise NotImplementedError
 
     def release(

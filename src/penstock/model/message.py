@@ -111,12 +111,13 @@ class Message(Due):
     old_place: bool
     deliveries: i32
     failures: i32
+    # Then its rank, near its number: others are compared with it in passing.
+    priority: i64
+    ready_us: i64  # when it became, or becomes, ready: its rank among equal priorities
     queue_id: i64
     body: bytes
     key: bytes | None
-    priority: i64
     published_us: i64
-    ready_us: i64  # when it became, or becomes, ready: its rank among equal priorities
     expires_us: i64  # NEVER_US: does not expire
     lease_us: i64  # its own lease length; -1: none of its own
     leased_us: i64  # when the present (or last) lease began
@@ -149,3 +150,16 @@ class Message(Due):
         self.deliveries = 0
         self.failures = 0
         self.origin = None
+
+
+@mypyc_attr(acyclic=True)
+class Lease:
+    """A message as it was handed out: by the time that this is told, it may have been handed out again."""
+
+    __slots__ = ("deliveries", "failures", "message", "until_us")
+
+    def __init__(self, message: Message) -> None:
+        self.message: Message = message
+        self.deliveries: i32 = message.deliveries
+        self.failures: i32 = message.failures
+        self.until_us: i64 = message.until_us

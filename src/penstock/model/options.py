@@ -47,7 +47,7 @@ class Publishing:
 
 
 class Reserving:
-    """How to reserve. `wait_us` 0: an empty queue is answered at once. `max` above 1: answered with a list.
+    """How to reserve. `wait_us` 0: an empty queue is answered at once. `max` above 0: so many, answered with a list.
 
     `unsaid_us` is how long the lease lasts where neither call nor message nor policy says it.
     """
@@ -61,7 +61,7 @@ class Reserving:
         holder: i64 = 0,
         old_place: bool = False,
         wait_us: i64 = 0,
-        max: i64 = 1,
+        max: i64 = 0,
         unsaid_us: i64 = NEVER_US,
     ) -> None:
         self.lease_us: i64 = lease_us

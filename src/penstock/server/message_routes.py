@@ -12,7 +12,7 @@ from penstock.journal.disk import Disk
 from penstock.model import codes
 from penstock.model.contract import Broker
 from penstock.model.limits import PEEK_MAX
-from penstock.model.message import Message, Origin
+from penstock.model.message import Lease, Origin
 from penstock.model.options import ANY_LIVE, LEASED_ONLY, Publishing, Reserving
 from penstock.server import shapes
 from penstock.server.routes import (
@@ -72,11 +72,8 @@ class MessageRoutes(Routes):
             lease_us=shapes.microseconds(form.lease_s), wait_us=shapes.microseconds(form.wait_s), max=form.max
         )
         outcome = await self.ask(self.broker.reserve, queue, options, self.confirm)
-        messages: list[Message] = []
-        if outcome.code != codes.EMPTY:
-            found = ok(outcome)
-            messages = found.value if found.message is None else [found.message]
-        return answer({"messages": [shapes.leased_shape(message, queue, self.ids) for message in messages]})
+        leases: list[Lease] = outcome.value if outcome.code == codes.EMPTY else ok(outcome).value
+        return answer({"messages": [shapes.leased_shape(lease, queue, self.ids) for lease in leases]})
 
     # -- by their id
 

@@ -31,7 +31,7 @@ from penstock.model.limits import (
     TTL_MAX_US,
     WAIT_MAX_S,
 )
-from penstock.model.message import PLACE_NAMES, Message
+from penstock.model.message import PLACE_NAMES, Lease
 from penstock.model.policy import Policy
 from penstock.model.views import COUNTS, DEFAULT, MATCHED, SAID, Counts, MessageView, QueueView, Source
 from penstock.server.policies import POLICY_KEYS
@@ -177,17 +177,18 @@ def dead_shape(view: MessageView, ids: Ids) -> dict[str, object]:
     }
 
 
-def leased_shape(message: Message, queue: bytes, ids: Ids) -> dict[str, object]:
+def leased_shape(lease: Lease, queue: bytes, ids: Ids) -> dict[str, object]:
     """What a reservation gave."""
+    message = lease.message
     return {
         "id": ids.show(message.order).decode(),
         "queue": names.show(queue),
         **_bytes("body", message.body),
         **({} if message.key is None else _bytes("key", message.key)),
         "priority": message.priority,
-        "until_us": _time(message.until_us),
-        "deliveries": message.deliveries,
-        "failures": message.failures,
+        "until_us": _time(lease.until_us),
+        "deliveries": lease.deliveries,
+        "failures": lease.failures,
     }
 
 

@@ -187,7 +187,7 @@ class Ground:
         self.said.append((stage, ("list", client.name, token, code, value)))
 
     def say_none(self, client: Client, token: int, code: int, options: Reserving | Taking | None) -> None:
-        if (isinstance(options, Reserving) and options.max > 1) or (isinstance(options, Taking) and options.mates):
+        if (isinstance(options, Reserving) and options.max > 0) or (isinstance(options, Taking) and options.mates):
             self.answer_with(client, token, stages.READY, code, ())
         else:
             self.answer(client, token, stages.READY, code, None, 0)

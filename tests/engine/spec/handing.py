@@ -47,8 +47,9 @@ class HandingOut(Ground):
         self.tell(message, stages.ASSIGN)
 
     def _say_leased(self, client: Client, token: int, stage: int, leased: list[Message], options: Reserving) -> None:
-        if options.max > 1:
-            self.answer_with(client, token, stage, codes.OK, tuple(message.gist for message in leased))
+        if options.max > 0:
+            told = tuple((*message.gist, message.deliveries, message.failures, message.until_us) for message in leased)
+            self.answer_with(client, token, stage, codes.OK, told)
         else:
             self.answer(client, token, stage, codes.OK, leased[0].gist, leased[0].deliveries)
 

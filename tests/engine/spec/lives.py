@@ -6,7 +6,7 @@ from penstock.model import codes, stages
 from penstock.model.contract import CLEAR, DELETE, EXTEND, FINISH, MOVE, PUBLISH, RELEASE, REMOVE, Call
 from penstock.model.limits import NEVER_US
 from penstock.model.message import LEASED, PARKED, Origin
-from penstock.model.options import HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
+from penstock.model.options import ANY_LIVE, HOLDER_ONLY, LEASED_ONLY, WAITING_ONLY, Publishing
 from tests.engine.clients import Client, notice
 from tests.engine.spec.ground import asked
 from tests.engine.spec.handing import HandingOut
@@ -96,7 +96,8 @@ class Lives(HandingOut):
     def finish(self, client: Client, token: int, name: bytes, number: int, rule: int, holder: int, stage: int) -> None:
         code = self._finish(name, number, rule, holder)
         number = number if name in self.truth.queues else 0
-        self.answer(client, token, stage if code == codes.OK else stages.READY, code, None, number)
+        gone = code == codes.OK or rule == ANY_LIVE
+        self.answer(client, token, stage if gone else stages.READY, code, None, number)
 
     def _finish(self, name: bytes, number: int, rule: int, holder: int) -> int:
         message = self._live(name, number, rule, holder)

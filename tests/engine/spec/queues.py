@@ -16,7 +16,7 @@ from tests.engine.spec.truth import Queue, view_of
 class WholeQueues(Lives):
     def declare(self, client: Client, token: int, name: bytes, policy: Policy, stage: int) -> None:
         if name in self.truth.queues:
-            self.answer(client, token, stages.READY, codes.QUEUE_EXISTS, None, 0)
+            self.answer(client, token, stage, codes.QUEUE_EXISTS, None, 0)
         elif len(name) > QUEUE_NAME_MAX:
             self.answer(client, token, stages.READY, codes.BAD_NAME, None, 0)
         elif not _acceptable(name, policy):

@@ -18,6 +18,8 @@ from tests.simulation.network import Link, Mark
 S = 1_000_000
 NUMBERS = {dialect.name: dialect.number for dialect in DIALECTS}
 TAILS = (b"", b"text", b"two words", "grün".encode(), b"\xff\0\n", b"x" * 300)
+OTHERS = 0.15  # so often it meddles with what may be somebody else's
+LATEST = 2
 TEXT_TAILS = TAILS[:4] + TAILS[5:]
 
 
@@ -81,6 +83,10 @@ class Client:
     def read(self, mark: Mark) -> bool:
         """One answer out of `data`; False: none is all there."""
         raise NotImplementedError
+
+    def id_of(self, life: Life) -> bytes:
+        """What its dialect calls a message, be it handed out or not; empty: it cannot know."""
+        return b""
 
     def waits_for(self) -> list[bytes]:
         """Queues that it waits for a message of, right now."""
@@ -158,11 +164,19 @@ class Client:
         return wish
 
     def one_held(self) -> tuple[bytes, Life] | None:
-        """Now and then something that was handed out to it, of late or long ago."""
+        """Now and then something that was handed out to it, of late or long ago; or whatever others are at just now."""
+        if self.dice.random() < OTHERS:
+            return self._one_of_others()
         if not self.held or self.dice.random() < 0.5:
             return None
         at = self.dice.randrange(len(self.held))
         return self.held.pop(at) if self.dice.random() < 0.8 else self.held[at]
+
+    def _one_of_others(self) -> tuple[bytes, Life] | None:
+        lives = self.laws.lives.latest(LATEST)
+        life = self.dice.choice(lives) if lives else None
+        id = b"" if life is None else self.id_of(life)
+        return (id, life) if life is not None and id else None
 
     # -- answers
 

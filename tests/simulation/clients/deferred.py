@@ -32,6 +32,9 @@ class DeferredClient(Client):
         else:
             self.ask("stats", QUEUE, b"STATS\n")
 
+    def id_of(self, life: Life) -> bytes:
+        return IDS.show(life.seq) if life.queue == QUEUE else b""
+
     def _end(self, id: bytes, life: Life, choice: float) -> None:
         if choice < 0.7:
             self.ask("delete", QUEUE, b"DELETE %b\r\n" % id, life=life)
@@ -79,7 +82,7 @@ class DeferredClient(Client):
         body = base64.b64decode(text) if how == b"BODY64" else text
         asking = QUEUE, body, asked.since, mark, self.world.confirm
         known = self._shown(shown)
-        life = self.laws.delivered(*asking, dialect=self.number, taken=False, seq=known.seq)
+        life = self.laws.delivered(*asking, dialect=self.number, taken=False, in_order=True, seq=known.seq)
         self.laws.shown(known, life)
         self.laws.best(life, asked.since, mark, self.world.now_us(), newest=False)
         self.held.append((shown, life))
@@ -98,4 +101,5 @@ class DeferredClient(Client):
         else:
             delay_us = asked.rest["ms"] * MS
             due_us = range(asked.since.at_us + delay_us, self.world.now_us() + delay_us + 1)
-            self.laws.moved(asked.life, (int(facts.RELEASED),), due_us, asked.since, mark, self.world.confirm)
+            kinds = (int(facts.RELEASED),)
+            self.laws.moved(asked.life, kinds, due_us, asked.since, mark, self.world.confirm, dialect=self.number)

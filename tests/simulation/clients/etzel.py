@@ -9,6 +9,7 @@ from tests.simulation.clients.client import Asked, S, World
 from tests.simulation.clients.frames import FramesClient, said_body, shown_body
 from tests.simulation.judge import Wish
 from tests.simulation.laws import Shown
+from tests.simulation.lives import Life
 from tests.simulation.network import Mark
 from tests.simulation.server import IDS
 
@@ -44,6 +45,9 @@ class EtzelClient(FramesClient):
             self._ask("SUB", queue)
         else:
             self._ask("ISLP", queue)
+
+    def id_of(self, life: Life) -> bytes:
+        return b"etzl" + IDS.show(life.seq)
 
     def _ask(self, cmd: str, queue: bytes, life: Any = None, **members: object) -> None:
         self.ask(cmd, queue, self.request(cmd=cmd, qname=queue.decode(), **members), life=life)

@@ -44,6 +44,7 @@ class GloveboxClient(AskingClient):
         if id != self.known_as:
             self.forget()
             self.held.clear()
+            self.leases.clear()  # they are another's
 
     def _noticed(self, post: Post, notice: str, mark: Mark) -> None:
         post.told.append(notice)
@@ -67,15 +68,15 @@ class GloveboxClient(AskingClient):
     def _answered(self, asked: Asked, answer: dict[str, Any], mark: Mark) -> None:
         kind = answer["type"]
         if kind == "error" and asked.kind == "create" and answer["code"] == "ObjectAlreadyExists":
-            return
-        if kind == "error" and asked.kind == "finish" and answer["key"] != asked.queue.decode():
+            self.laws.there(asked.queue, mark, asked.rest["stage"])
+        elif kind == "error" and asked.kind == "finish" and answer["key"] != asked.queue.decode():
             self._not_ended(asked, mark)
         elif kind == "error":
             self._refused(asked, answer)
         elif kind == "published" and asked.wish is not None:
             self._published(asked, asked.wish, answer["messages"][0], mark)
         elif kind == "message":
-            self._given(asked, shown_body(answer["body"]), answer, 0, mark, taken=answer["finished"])
+            self._given(asked, shown_body(answer["body"]), answer, mark, taken=answer["finished"])
         elif kind == "reserved":
             self._reserved(asked, answer["messages"], mark)
         elif kind == "nomessage":
@@ -97,9 +98,9 @@ class GloveboxClient(AskingClient):
             self.laws.nothing(asked.queue, asked.since, mark, self.world.now_us())
         for one in told:
             body = base64.b64decode(one["body64"]) if "body64" in one else one["body"].encode()
-            self._given(asked, body, one, one["deliveries"], mark, taken=False)
+            self._given(asked, body, one, mark, taken=False)
 
-    def _given(self, asked: Asked, body: bytes, told: dict[str, Any], deliveries: int, mark: Mark, taken: bool) -> None:
+    def _given(self, asked: Asked, body: bytes, told: dict[str, Any], mark: Mark, taken: bool) -> None:
         shown = self._shown(told)
         life = self.laws.delivered(
             asked.queue,
@@ -110,14 +111,15 @@ class GloveboxClient(AskingClient):
             dialect=self.number,
             taken=taken,
             seq=shown.seq,
-            deliveries=deliveries,
+            deliveries=told.get("deliveries", 0),
+            failures=told.get("failures", -1),
             lease_us=asked.rest["lease_us"],
             unsaid_us=UNSAID_US,
         )
         self.laws.shown(shown, life)
         self.laws.best(life, asked.since, mark, self.world.now_us(), newest=False)
-        if not taken and asked.rest["mine"] in (0, self.id):
-            self.leases[life.seq] = life.lease_at(mark.decided)
+        if not taken and life.told is not None and asked.rest["mine"] in (0, self.id):
+            self.leases[life.seq] = life.told.number
             self.held.append((shown.id, life))
 
     def _shown(self, told: dict[str, Any]) -> Shown:
@@ -132,11 +134,13 @@ class GloveboxClient(AskingClient):
             self.laws.finished(life, asked.since, mark, stage, self.number)
         elif asked.kind == "release":
             due_us = range(self.world.now_us() + 4 * S)
-            self.laws.moved(life, (int(facts.RELEASED),), due_us, asked.since, mark, stage)
+            kinds, failed = (int(facts.RELEASED),), asked.rest["failed"]
+            self.laws.moved(life, kinds, due_us, asked.since, mark, stage, dialect=self.number, failed=failed)
         else:
             lease_us = asked.rest["lease_us"]
             due_us = range(asked.since.at_us + lease_us, self.world.now_us() + lease_us + 1)
-            self.laws.moved(life, (int(facts.EXTENDED),), due_us, asked.since, mark, stage)
+            kinds = (int(facts.EXTENDED),)
+            self.laws.moved(life, kinds, due_us, asked.since, mark, stage, dialect=self.number)
 
     def _not_ended(self, asked: Asked, mark: Mark) -> None:
         """It may have been handed out to somebody else since: then it is not there for this one."""

@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.codecs.ids import high, low
 from penstock.model import stages
 from tests.simulation.clients.bincode import decoded, encoded
 from tests.simulation.clients.client import Asked, S, World
@@ -13,12 +14,13 @@ from tests.simulation.clients.frames import BINARY, FramesClient, framed, said_b
 from tests.simulation.judge import Wish
 from tests.simulation.laws import Since
 from tests.simulation.lives import Life
+from tests.simulation.server import IDS
 
 KEYS = (None, None, b"k", b"\xff")
 PRIORITIES = (0, 0, 0, 1, 255, -7)
 DELAYS_S = (None, None, 0, 0.25, 3)
 TTLS_S = (None, None, None, 1.5, 40)
-LEASES_S = (None, 0.5, 2, 8)
+LEASES_S = (None, 0.001, 0.001, 2, 8)  # some are over before they are told
 WAITS_S = (0, 0, 0.5, 4, 30)
 NOTIFY = ((), ("ready",), ("write", "finish"), ("sync",), tuple(stages.STAGES), ("assign", "retry", "drop"))
 DURABLE = ("ready", "write", "sync")
@@ -127,6 +129,7 @@ class AskingClient(FramesClient):
         asked = Asked(kind, self.since(), queue, wish, life)
         number = DURABLE.index(stage) if stage else self.world.confirm
         asked.rest = {"stage": number, "wait_us": int(wait_s * S), "lease_us": lease_us, "mine": self.id}
+        asked.rest["failed"] = said.get("failed", False)
         if kind != "post":
             self.under_way[self.labels] = asked
         self.say(data, wish)
@@ -172,7 +175,7 @@ class AskingClient(FramesClient):
     def _reserve(self, queue: bytes) -> None:
         wait, lease = self.dice.choice(WAITS_S), self.dice.choice(LEASES_S)
         lease_us = -1 if lease is None else int(lease * S)
-        most = self.dice.choice((1, 1, 3))
+        most = self.dice.choice((1, 3))
         self._request("reserve", queue, wait_s=wait, lease_us=lease_us, max=most, lease=lease, wait=wait)
 
     def _fetch(self, queue: bytes) -> None:
@@ -180,6 +183,10 @@ class AskingClient(FramesClient):
         self._request(
             "fetch", queue, wait_s=wait, stage="ready", lease_us=int(work * S), work_timeout=work, block_timeout=wait
         )
+
+    def id_of(self, life: Life) -> bytes:
+        pair = IDS.pair(life.seq)
+        return b"%d/%d" % (high(pair), low(pair))
 
     def _end(self, id: bytes, life: Life, choice: float) -> None:
         shard, sequence = map(int, id.split(b"/"))

@@ -53,6 +53,9 @@ class RsmqClient(Client):
         else:
             self._create(queue)
 
+    def id_of(self, life: Life) -> bytes:
+        return self.laws.shown_as(self.number, life)
+
     def _create(self, queue: bytes) -> None:
         fields = ((b"vt", 6), (b"delay", 0), (b"maxsize", 65_536))
         words = [command(b"HSETNX", hash_of(queue), name, value) for name, value in fields]
@@ -151,6 +154,6 @@ class RsmqClient(Client):
         if told == 0:
             self.laws.gone(asked.life, mark)
             return
-        due_us = asked.rest["due_us"]
+        due_us = range(asked.rest["due_us"], asked.rest["due_us"] + 1)
         kinds = (int(facts.RELEASED), int(facts.EXTENDED))
-        self.laws.moved(asked.life, kinds, range(due_us, due_us + 1), asked.since, mark, self.world.confirm)
+        self.laws.moved(asked.life, kinds, due_us, asked.since, mark, self.world.confirm, dialect=self.number)

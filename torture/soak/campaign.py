@@ -26,6 +26,7 @@ from torture.soak.steady import Pace, Passing, Steady
 NAMES = tuple(row.name for row in DIALECTS)
 ENDS = ("finished", "dropped", "expired", "deleted")
 LIVE = ("delayed", "ready", "parked", "leased")
+LOOK_S = 1.0  # so often what grows and goes quickly is looked at
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,11 @@ def watched(server: Server, plan: Plan, steady: Steady, players: Players, progre
     end_s = time.monotonic() + plan.seconds
     with probing(server.ports["pinpriq"]) as probe:
         gauges = Gauges(server, probe, plan.snapshot_bytes)
-        while (now_s := time.monotonic()) < end_s and not steady.history.broken and not players.broken:
-            steady.run(min(now_s + plan.row_s, end_s))
+        while time.monotonic() < end_s and not steady.history.broken and not players.broken:
+            row_s = min(time.monotonic() + plan.row_s, end_s)
+            while (now_s := time.monotonic()) < row_s and not steady.history.broken:
+                steady.run(min(now_s + LOOK_S, row_s))
+                gauges.look()
             row = gauges.read()
             progress(row)
             yield row

@@ -31,7 +31,7 @@ class Row:
     p50_us: float
     p99_us: float
     echo_p99_us: float  # the same round trip, with nothing in it
-    journal_mb: float
+    journal_mb: float  # the most in this time
     journal_max_mb: float  # that it may take, for what lives
     archive_mb: float
     snapshot: int  # the segment it reaches to

@@ -25,10 +25,17 @@ class Gauges:
         self._server = server
         self._probe = probe
         self._snapshot_bytes = snapshot_bytes
+        self._journal_bytes = 0  # the most that was seen since the last reading
         self._began_s = time.monotonic()
         self._clocks = self._read_clocks()
 
+    def look(self) -> None:
+        """Between readings: what comes and goes in step with them would not be seen."""
+        self._journal_bytes = max(self._journal_bytes, disk_bytes(self._server.data / "journal"))
+
     def read(self) -> Row:
+        self.look()
+        journal_bytes, self._journal_bytes = self._journal_bytes, 0
         status = self._server.get("/api/v1/status")
         p50_us, p99_us, echo_p99_us = self._probe.told()
         server_share, own_share, others_share = self._shares()
@@ -41,7 +48,7 @@ class Gauges:
             p50_us=p50_us,
             p99_us=p99_us,
             echo_p99_us=echo_p99_us,
-            journal_mb=disk_bytes(self._server.data / "journal") / MB,
+            journal_mb=journal_bytes / MB,
             journal_max_mb=self._journal_max_bytes(counts) / MB,
             archive_mb=disk_bytes(self._server.data / "archive") / MB,
             snapshot=status["snapshot"]["segment"] or 0,

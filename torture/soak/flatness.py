@@ -18,6 +18,7 @@ LATENCY_MAX = 1.5  # p99 of the last third ÷ that of the first
 BUSY_RATIO = 1.2  # so much slower, a bare echo says that the machine is
 BUSY_SHARE = 0.2  # of a core, that others took more than before
 WARM_SHARE = 0.1  # of the rows, at the beginning
+MOMENT_H = 0.5 / 60  # so long the journal may be over
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,12 @@ def trend(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _over(rows: Sequence[Row]) -> list[str]:
-    """In two rows one after the other: the archivist gives way to everybody, and may have to wait for a moment."""
+    """In two rows one after the other, a minute apart: the archivist gives way to everybody, and may have to wait for a
+    moment."""
     return [
         f"the journal takes {row.journal_mb:.0f} MB after {row.hours * 60:.1f} min, at most {row.journal_max_mb:.0f}"
         for before, row in pairwise(rows)
+        if row.hours - before.hours > MOMENT_H
         if before.journal_mb > before.journal_max_mb and row.journal_mb > row.journal_max_mb
     ]
 

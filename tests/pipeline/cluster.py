@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -33,9 +33,13 @@ class Cluster:
 
 
 def children(pid: int) -> list[int]:
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    tasks = Path(f"/proc/{pid}/task").iterdir() if path.exists() else []
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    """Of all its threads, some of which may end while they are asked."""
+    found: list[int] = []
+    with suppress(FileNotFoundError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found += map(int, (task / "children").read_text().split())
+    return found
 
 
 @contextmanager

@@ -39,3 +39,4 @@ def wait_until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -133,6 +133,7 @@ def kill_while_it_plans(house: House, server: Server) -> None:
         while not any(house.lake.root.glob("replays/killed.*")):
             assert planning.poll() is None, "it came to its end"
             assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.01)
         planning.kill()
     assert planning.returncode == -signal.SIGKILL
 

@@ -7,13 +7,14 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
 
 from penstock.pipeline.classdata import reading
 from penstock.pipeline.session import find_java
+from torture.kill import children
 
 START_S = 60.0
 STOP_S = 20.0
@@ -30,16 +31,6 @@ class Cluster:
     def executors(self) -> list[int]:
         """Processes that a worker has started for somebody's tasks."""
         return [child for worker in self._workers for child in children(worker.pid)]
-
-
-def children(pid: int) -> list[int]:
-    """Of all its threads, some of which may end while they are asked."""
-    found: list[int] = []
-    with suppress(FileNotFoundError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                found += map(int, (task / "children").read_text().split())
-    return found
 
 
 @contextmanager

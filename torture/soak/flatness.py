@@ -101,8 +101,8 @@ def trend(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _over(rows: Sequence[Row]) -> list[str]:
-    """In two rows one after the other, not just a moment apart: the archivist gives way to everybody, and may have to wait for a
-    moment."""
+    """In two rows one after the other, not just a moment apart: the archivist gives way to everybody, and may have to
+    wait."""
     return [
         f"the journal takes {row.journal_mb:.0f} MB after {row.hours * 60:.1f} min, at most {row.journal_max_mb:.0f}"
         for before, row in pairwise(rows)

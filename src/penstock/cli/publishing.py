@@ -40,7 +40,7 @@ STDIN: Final = "-"
 @click.option(
     "--lease",
     type=Duration(limits.LEASE_MAX_US),
-    help="How long each reservation of it lasts, such as 30s; 0: until it is ended.",
+    help="How long each reservation of it lasts, such as 30s; else the queue decides.",
 )
 @click.option(
     "--priority",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import time
@@ -79,6 +80,22 @@ def test_a_second_server_on_the_same_directory_is_refused(running: Process) -> N
         assert second.wait() == exits.IN_USE
         assert "is in use by process" in second.log()
     assert running.get("/health/ready") == {"ready": True}
+
+
+def test_a_client_whose_machine_is_gone_is_asked_for_after_two_minutes(running: Process) -> None:
+    with running.connect() as client:
+        ports = [client.getpeername()[1], client.getsockname()[1]]
+        eventually(lambda: 115 < keepalive_s(*ports) <= 120)
+
+
+def keepalive_s(ours: int, theirs: int) -> float:
+    """When the kernel will look whether the peer of that connection is there; 0: never."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, _, _, timer, *_ = line.split()
+        kind, when = timer.split(":")
+        if [int(address.rpartition(":")[2], 16) for address in (local, remote)] == [ours, theirs]:
+            return int(when, 16) / os.sysconf("SC_CLK_TCK") if kind == "02" else 0.0
+    return 0.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -40,6 +40,15 @@ _DISK_FAILED: Final = (errno.EIO, errno.ENOSPC, errno.EDQUOT)  # nobody's config
 
 _OTHER_FILES: Final = 64  # journal, listeners, admin connections
 
+# A peer whose machine is gone says nothing, ever. After two minutes of silence it is asked whether it is there, and
+# given up when it has not answered in three more. The kernel does it, and a client that is merely busy never notices.
+_ALIVE: Final = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 120),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 60),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+)
+
 
 class CannotStart(Exception):
     """What was configured cannot be had: an address, a directory."""
@@ -107,11 +116,13 @@ def _claim(path: str) -> DirectoryLock:
 
 
 def bind(address: Address) -> socket.socket:
-    """Bound but not yet listening: nobody is let in before all is read back."""
+    """Bound but not yet listening: nobody is let in before all is read back. Its connections inherit its options."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for option in _ALIVE:
+            bound.setsockopt(*option)
         bound.bind(place)
     except (OSError, UnicodeError) as error:
         raise CannotStart(f"cannot listen on {address}: {getattr(error, 'strerror', error)}") from None

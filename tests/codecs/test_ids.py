@@ -36,6 +36,17 @@ def test_any_bytes_are_an_id_of_one_number_or_none(shown: bytes) -> None:
     assert number == -1 or IDS.show(number) == shown
 
 
+def in_base_62(half: int) -> bytes:
+    digits = [half // 62**place % 62 for place in (4, 3, 2, 1, 0)]
+    return bytes(ALPHABET[digit] for digit in digits)
+
+
+@given(numbers)
+def test_its_characters_are_the_halves_of_its_pair(number: int) -> None:
+    pair = IDS.pair(number)
+    assert IDS.show(number) == in_base_62(high(pair)) + in_base_62(low(pair))
+
+
 NO_IDS = [b"", b"123456789", b"12345678901", b"12345-7890", "ümlaut789".encode(), b"zzzzzzzzzz"]
 
 

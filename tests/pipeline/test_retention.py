@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock.pipeline.archive import BadArchive
 from tests.pipeline import oracle
-from tests.pipeline.histories import SECOND, History, cut, write_segment
+from tests.pipeline.histories import SECOND, History, cut, write_archive, write_segment
 from tests.pipeline.house import House
 
 DAY = 86_400 * SECOND
@@ -34,10 +34,8 @@ def long_history() -> tuple[History, dict[str, int]]:
 def test_what_ended_long_ago_is_forgotten_and_what_lives_is_not(spark: SparkSession, tmp_path: Path) -> None:
     house = House(spark, tmp_path)
     history, seqs = long_history()
-    segments = cut(history.facts, 7, 1)
-    for number, rows in enumerate(segments, 1):
-        write_segment(house.archive, number, rows)
-        house.run(keep_days=1)
+    write_archive(house.archive, cut(history.facts, 7, 1))
+    house.run(keep_days=1, batch_facts=1)
     assert house.lake.manifest().forgotten_before == "2026-01-02"
     lives = {row["message_seq"]: row["outcome"] for row in house.rows("SELECT * FROM silver.lives")}
     assert seqs["brief"] not in lives

@@ -101,8 +101,8 @@ class Laws(Judge):
     ) -> Life:
         """Claims the fact of it: nothing is told twice that happened once.
 
-        Of several the last, which is the lease that is under way; of those taken, which are twins, the first, and so
-        where answers stand in the order of the requests.
+        Of several the last that is as long as it should be, which is the lease that is under way; of those taken, which
+        are twins, the first, and so where answers stand in the order of the requests.
 
         `seq`: the number behind its id, where the dialect has shown one; so of its counters.
         """
@@ -113,9 +113,11 @@ class Laws(Judge):
         found = [(event, life) for event, life in found if event.handed(taken) and deliveries in (0, event.deliveries)]
         found = [(event, life) for event, life in found if failures in (-1, event.failures)]
         law(3, bool(found), body, "was delivered between", since, "and", mark, lives)
-        event, life = (min if taken or in_order else max)(found, key=lambda pair: pair[0].number)
+        fitting = [pair for pair in found if self._until(*pair, lease_us, unsaid_us) == pair[0].due_us]
+        event, life = (min if taken or in_order else max)(fitting or found, key=lambda pair: pair[0].number)
         event.claimed, life.told = True, event
-        self._judge_lease(life, event, lease_us, unsaid_us)
+        until_us = self._until(event, life, lease_us, unsaid_us)
+        law(4, event.due_us == until_us, "the lease of", body, "ends at", event.due_us, "not at", until_us)
         self.counts["delivered"] += 1
         self.promise(event.number, stage, mark, "the delivery of", body)
         return life
@@ -128,15 +130,13 @@ class Laws(Judge):
                     return queue
         return b""
 
-    def _judge_lease(self, life: Life, event: Event, lease_us: int, unsaid_us: int) -> None:
-        """Call over message over queue: whoever says the length first."""
+    def _until(self, event: Event, life: Life, lease_us: int, unsaid_us: int) -> int:
+        """When a lease should end, by call over message over queue: whoever says the length first."""
         if event.kind != facts.LEASED:
-            return
+            return event.due_us
         said = (lease_us, int(life.fact.lease_us), self.rule(life.queue, "lease_us"), unsaid_us)
         expected = next(one for one in said if one >= 0)
-        until_us = int(NEVER_US) if expected >= NEVER_US else event.at_us + expected
-        lasts_us = event.due_us - event.at_us
-        law(4, event.due_us == until_us, "the lease of", life.fact.body, "is", lasts_us, "not", expected)
+        return int(NEVER_US) if expected >= NEVER_US else event.at_us + expected
 
     def best(self, life: Life, since: Since, mark: Mark, until_us: int, newest: bool) -> None:
         """Nothing that stood before it all the time was passed over."""
@@ -209,14 +209,27 @@ class Laws(Judge):
         failed: bool = False,
     ) -> None:
         """Released or extended, to a time in this range, or at its end; counted as a failure where that was said."""
+        found = []
         for event in life.between(since.number, mark.decided):
             mine = event.dialect == dialect and event.failure == failed
             moved = mine and (event.kind == facts.DROPPED or (event.kind in kinds and event.due_us in due_us))
-            if not event.claimed and (moved or event.kind == facts.EXPIRED):
-                event.claimed = True
-                self.promise(event.number, stage, mark, "the move of", life.fact.body)
-                return
-        law(3, False, life.fact.body, "was told to be moved to", due_us, failed, "and the facts say", life.events)
+            if moved or event.kind == facts.EXPIRED:
+                found.append(event)
+        free = next((event for event in found if not event.claimed), None) or self._left(found, life)
+        if free is None:
+            law(3, False, life.fact.body, "was told to be moved to", due_us, failed, "and the facts say", life.events)
+            return
+        free.claimed, free.window = True, range(since.number + 1, mark.decided + 1)
+        self.promise(free.number, stage, mark, "the move of", life.fact.body)
+
+    def _left(self, found: list[Event], life: Life) -> Event | None:
+        """One that somebody else has claimed, and leaves to us for its like: nobody can tell whose is which."""
+        for event in found:
+            for other in life.events:
+                if other.number in event.window and not other.claimed and other.like(event):
+                    other.claimed, other.window = True, event.window
+                    return event
+        return None
 
     def not_held(self, life: Life, since: Since, mark: Mark, until_us: int) -> None:
         """Told that it is not there to be finished or moved."""

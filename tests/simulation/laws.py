@@ -209,25 +209,29 @@ class Laws(Judge):
         failed: bool = False,
     ) -> None:
         """Released or extended, to a time in this range, or at its end; counted as a failure where that was said."""
-        found = []
-        for event in life.between(since.number, mark.decided):
+
+        def suits(event: Event) -> bool:
             mine = event.dialect == dialect and event.failure == failed
             moved = mine and (event.kind == facts.DROPPED or (event.kind in kinds and event.due_us in due_us))
-            if moved or event.kind == facts.EXPIRED:
-                found.append(event)
-        free = next((event for event in found if not event.claimed), None) or self._left(found, life)
+            return since.number < event.number <= mark.decided and (moved or event.kind == facts.EXPIRED)
+
+        found = [event for event in life.events if suits(event)]
+        free = self._free([event for event in found if event.number <= mark[stage]], life) or self._free(found, life)
         if free is None:
             law(3, False, life.fact.body, "was told to be moved to", due_us, failed, "and the facts say", life.events)
             return
-        free.claimed, free.window = True, range(since.number + 1, mark.decided + 1)
+        free.claimed, free.suits = True, suits
         self.promise(free.number, stage, mark, "the move of", life.fact.body)
 
-    def _left(self, found: list[Event], life: Life) -> Event | None:
-        """One that somebody else has claimed, and leaves to us for its like: nobody can tell whose is which."""
+    def _free(self, found: list[Event], life: Life) -> Event | None:
+        """The first that nobody has claimed, or one that somebody can leave for another: who can tell twins apart?"""
+        for event in found:
+            if not event.claimed:
+                return event
         for event in found:
             for other in life.events:
-                if other.number in event.window and not other.claimed and other.like(event):
-                    other.claimed, other.window = True, event.window
+                if not other.claimed and event.suits(other):
+                    other.claimed, other.suits = True, event.suits
                     return event
         return None
 

@@ -5,6 +5,7 @@ It reads facts and nothing else: no engine, no state.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,16 +34,7 @@ class Event:
     failure: bool
     failures: int  # with this one
     claimed: bool = False
-    window: range = range(0)  # the facts among which whoever claimed it could have found its own
-
-    def like(self, other: Event) -> bool:
-        """Whoever was told of one may as well have been told of the other."""
-        return (self.kind, self.due_us, self.failure, self.dialect) == (
-            other.kind,
-            other.due_us,
-            other.failure,
-            other.dialect,
-        )
+    suits: Callable[[Event], bool] = field(default=lambda event: False, repr=False)  # whoever claimed it
 
     def handed(self, taken: bool) -> bool:
         """It was handed out: to be worked on, or for good."""

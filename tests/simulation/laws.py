@@ -37,6 +37,12 @@ class Since:
     at_us: int
 
 
+def follows(some: Sequence[str], full: Sequence[str]) -> bool:
+    """They stand there in this order, whatever is between them."""
+    rest = iter(full)
+    return all(one in rest for one in some)
+
+
 class Laws(Judge):
     def __init__(self, patterns: Sequence[tuple[bytes, Policy]], defaults: dict[int, Policy]) -> None:
         super().__init__(patterns, defaults)
@@ -241,16 +247,33 @@ class Laws(Judge):
         held = life.was_leased(since.number, since.at_us, mark.decided, until_us)
         law(3, not held, life.fact.body, "was leased, and told not to be")
 
-    def noticed(self, wish: Wish, asked: Sequence[str], told: list[str], since: Since, mark: Mark) -> None:
-        """The last of the notices that a poster was told: all of them as facts have it, in order, none twice."""
+    def noticed(
+        self, wish: Wish, asked: Sequence[str], told: list[str], since: Since, mark: Mark, in_doubt: int = 0
+    ) -> None:
+        """The last of the notices that a poster was told: all of them as facts have it, in order, none twice. So many
+        were, or were not, on their way when its connection was lost: of those some may be missing."""
         lives = self.lives.by_body.get((wish.queue, wish.body), [])
         law(9, len(lives) == 1, wish, "was told", told, "and the facts have it", len(lives), "times")
         life, stage = lives[0], stages.STAGES.index(told[-1])
-        turns = [TURNS[event.kind] for event in life.events if event.kind in TURNS]
-        expected = [one for one in (*stages.STAGES[:3], *turns) if one in asked]
-        fast = ["finish"] if turns[:1] == ["finish"] and life.events[0].number == life.number + 1 else []
-        law(9, told in (expected[: len(told)], fast), wish, "was told", told, "of", expected)
+        expected = self.notices(life, asked)
+        first = life.events[0] if life.events else None
+        fast = ["finish"] if first and TURNS.get(first.kind) == "finish" and first.number == life.number + 1 else []
+        right = told == fast or any(
+            follows(told[:at], expected[:in_doubt]) and told[at:] == expected[in_doubt:][: len(told) - at]
+            for at in range(min(in_doubt, len(told)) + 1)
+        )
+        law(9, right, wish, "was told", told, "of", expected)
         self.promise(life.number, stage if stage <= stages.SYNC else stages.READY, mark, told, "of", wish)
+
+    def notices(self, life: Life, asked: Sequence[str]) -> list[str]:
+        """Those that facts have brought about so far."""
+        turns = [TURNS[event.kind] for event in life.events if event.kind in TURNS]
+        return [one for one in (*stages.STAGES[:3], *turns) if one in asked]
+
+    def in_doubt(self, wish: Wish, asked: Sequence[str]) -> int:
+        """How many notices of a post may be on their way."""
+        lives = self.lives.by_body.get((wish.queue, wish.body), [])
+        return max((len(self.notices(life, asked)) for life in lives), default=0)
 
     # -- when all is quiet
 

@@ -48,7 +48,7 @@ class GloveboxClient(AskingClient):
 
     def _noticed(self, post: Post, notice: str, mark: Mark) -> None:
         post.told.append(notice)
-        self.laws.noticed(post.wish, post.notify, post.told, post.since, mark)
+        self.laws.noticed(post.wish, post.notify, post.told, post.since, mark, post.in_doubt)
 
     def _not_posted(self, post: Post, answer: dict[str, Any]) -> None:
         asked = Asked("post", post.since, post.wish.queue)

@@ -32,6 +32,7 @@ class Post:
     since: Since
     notify: tuple[str, ...]
     told: list[str] = field(default_factory=list)
+    in_doubt: int = 0  # of its notices, how many may have been on their way when a connection was lost
 
 
 class AskingClient(FramesClient):
@@ -72,6 +73,8 @@ class AskingClient(FramesClient):
         self.old |= self.under_way.keys()
         if not self.durable:
             self.forget()
+        for post in self.posts.values():
+            post.in_doubt = self.laws.in_doubt(post.wish, post.notify)
 
     def crash(self) -> None:
         super().crash()

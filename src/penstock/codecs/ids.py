@@ -9,27 +9,21 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from librt.strings import BytesWriter, write_i16_le, write_i64_le
-from mypy_extensions import i16, i64
+from librt.strings import BytesWriter
+from mypy_extensions import i64
 
 from penstock.model.limits import SEQ_BITS
 
 ID_CHARACTERS: Final = 10
 ALPHABET: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PAIR: Final[i64] = 62 * 62
+_ONES: Final = [bytes((letter,)) for letter in ALPHABET]
+_PAIRS: Final = [bytes((high, low)) for high in ALPHABET for low in ALPHABET]
 _NO_DIGIT: Final[i64] = 255
 _DIGITS: Final = bytes([ALPHABET.find(bytes((byte,))) & 255 for byte in range(256)])
 
 _HALF: Final[i64] = SEQ_BITS // 2  # a half, and a half times a multiplier, are small integers everywhere
 _MASK: Final[i64] = (1 << (SEQ_BITS // 2)) - 1
-
-# Five characters are computed side by side, a byte each. A table of them would be looked up at random places, and
-# waiting for memory takes longer than all the rest.
-_EACH: Final[i64] = 0x01_01_01_01_01
-_SHIFT: Final[i64] = 36
-_RECIPROCAL: Final[i64] = (1 << 36) // 62 + 1  # a half times this, shifted, is the half divided by 62
-_ABOVE_9: Final[i64] = _EACH * (127 - 9)  # added to digits, it sets the highest bit of those that are letters
-_ABOVE_35: Final[i64] = _EACH * (127 - 35)
-_LOW_3: Final[i64] = 0xFF_FF_FF
 
 
 class Ids:
@@ -55,9 +49,8 @@ class Ids:
     def write(self, out: BytesWriter, seq: i64) -> None:
         """`show`, into something longer."""
         pair = self.pair(seq)
-        right = _letters(pair & _MASK)
-        write_i64_le(out, _letters(pair >> _HALF) | (right & _LOW_3) << 40)
-        write_i16_le(out, i16(right >> 24))
+        _write_half(out, pair >> _HALF)
+        _write_half(out, pair & _MASK)
 
     def pair(self, seq: i64) -> i64:
         """Both halves as numbers, in one: what `high` and `low` take apart."""
@@ -96,16 +89,12 @@ class Ids:
         return left << _HALF | right
 
 
-def _letters(half: i64) -> i64:
-    """Five characters; the first of them, in the lowest byte, is the largest digit."""
-    digits: i64 = 0
-    for _ in range(5):
-        rest: i64 = half * _RECIPROCAL >> _SHIFT
-        digits = digits << 8 | (half - rest * 62)
-        half = rest
-    upper: i64 = (digits + _ABOVE_9) >> 7 & _EACH
-    lower: i64 = (digits + _ABOVE_35) >> 7 & _EACH
-    return digits + _EACH * 0x30 + upper * 7 + lower * 6
+def _write_half(out: BytesWriter, half: i64) -> None:
+    """Five characters, the first of them the largest."""
+    high: i64 = half // _PAIR
+    out.write(_ONES[high // _PAIR])
+    out.write(_PAIRS[high % _PAIR])
+    out.write(_PAIRS[half % _PAIR])
 
 
 def _read_half(data: bytes, at: i64) -> i64:

@@ -15,16 +15,15 @@ from penstock.codecs.etzel import (
     UID_BYTES,
     UNSAID,
     body_of,
-    body_shown,
     duration_us,
     least_length,
-    quoted,
     request_of,
     uid,
     uid_seq,
 )
 from penstock.codecs.etzel_shapes import Ack, Del, Fet, Islp, Pub, Sub
 from penstock.codecs.ids import Ids
+from penstock.codecs.showing import shown
 from penstock.model.limits import SEQ_BITS
 from tests.dialects import etzel_model
 
@@ -110,15 +109,9 @@ def test_no_request_is_shorter_than_the_least(name: str, body: str, number: obje
 
 @given(st.binary(max_size=50))
 def test_a_body_is_read_as_it_was_shown(body: bytes) -> None:
-    request = request_of(b'{"cmd":"PUB","qname":"q","msg":' + body_shown(body) + b"}")
+    request = request_of(b'{"cmd":"PUB","qname":"q","msg":' + shown(body) + b"}")
     assert isinstance(request, Pub)
     assert body_of(request) == body
-
-
-def test_a_body_is_shown_as_a_text_or_as_numbers() -> None:
-    assert body_shown('x"\\\n\0€/'.encode()) == '"x\\"\\\\\\n\\u0000€/"'.encode()
-    assert body_shown(b"\xff\x00") == b"[255,0]"
-    assert quoted("ü\n") == '"ü\\n"'.encode()
 
 
 def test_where_a_body_may_stand() -> None:

@@ -1,11 +1,10 @@
-"""What is said in the dialect `etzel`, between JSON and values: requests, bodies, durations, and a message's uid."""
+"""What is said in the dialect `etzel`, between JSON and values: requests, durations, and a message's uid."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-import msgspec
 from msgspec import UNSET, UnsetType
 from mypy_extensions import i64
 
@@ -32,7 +31,6 @@ _TIMEOUT_BYTES: Final[i64] = len(',"timeout":0')
 _MEMBER_BYTES_MIN: Final[i64] = len(',"msg":""')
 
 _DECODE: Final = DECODER.decode
-_ENCODE: Final = msgspec.json.Encoder().encode
 _NUMERIC: Final = re.compile(r"-?[0-9]+")
 _DIGITS_MAX: Final = 20
 
@@ -103,18 +101,6 @@ def duration_us(said: int | str | UnsetType, least_s: int, most_s: int) -> i64:
     if not isinstance(said, int):
         return UNSAID
     return said * SECOND_US if least_s <= said <= most_s else OUT_OF_RANGE
-
-
-def quoted(text: str) -> bytes:
-    return _ENCODE(text)
-
-
-def body_shown(body: bytes) -> bytes:
-    """A text, or, where it is none, an array of byte values."""
-    try:
-        return _ENCODE(body.decode())
-    except UnicodeDecodeError:
-        return _ENCODE(list(body))
 
 
 def uid(ids: Ids, seq: i64) -> bytes:

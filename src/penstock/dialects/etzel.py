@@ -14,6 +14,7 @@ from mypy_extensions import i64
 from penstock import __version__
 from penstock.codecs import etzel, websocket
 from penstock.codecs.etzel_shapes import ACK, FET, PUB, SUB, Pub
+from penstock.codecs.showing import quoted, shown
 from penstock.dialects.context import Context
 from penstock.dialects.websocket import WebSocketSession
 from penstock.model import codes
@@ -87,7 +88,7 @@ class Name:
     def __init__(self, said: str) -> None:
         self.said: str = said
         self.queue: bytes = said.encode()
-        self.quoted: bytes = etzel.quoted(said)
+        self.quoted: bytes = quoted(said)
         self.ending: bytes = b',"qname":' + self.quoted + b"}"  # of most answers
 
 
@@ -183,7 +184,7 @@ class EtzelSession(WebSocketSession):
 
     def _acknowledge(self, turn: i64, name: Name, uid: str) -> None:
         context = self.context
-        self._said[turn] = b'{"cmd":"okack","uid":' + etzel.quoted(uid) + name.ending
+        self._said[turn] = b'{"cmd":"okack","uid":' + quoted(uid) + name.ending
         seq = etzel.uid_seq(context.ids, uid)
         context.broker.finish(self, turn << _HOW_BITS | _ACK, name.queue, seq, ANY_LIVE, 0, context.confirm)
 
@@ -257,7 +258,7 @@ class EtzelSession(WebSocketSession):
             websocket.write_frame(out, websocket.TEXT, b'{"cmd":"nomsg","qname":' + said + b"}")
 
     def _write_message(self, out: BytesWriter, name: bytes, message: Message, error_count: i64) -> None:
-        body = etzel.body_shown(message.body)
+        body = shown(message.body)
         count = b"0" if error_count == 0 else b"%d" % error_count
         websocket.write_head(out, websocket.TEXT, _FIXED_BYTES + len(name) + len(count) + len(body))
         out.write(_MSG)

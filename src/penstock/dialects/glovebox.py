@@ -10,6 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.codecs.glovebox_plain import PlainReader
 from penstock.codecs.upgrade import Head
 from penstock.dialects import glovebox_binary, glovebox_json
 from penstock.dialects.context import Context
@@ -38,6 +39,7 @@ class GloveboxSession(AskingSession):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._greeted: bool = False
+        self._plain: PlainReader = PlainReader()
         self._spoken: Words = JsonWords(self._output)
 
     # -- the connection's side
@@ -50,7 +52,7 @@ class GloveboxSession(AskingSession):
         self.context.broker.meet(self, token, number, head.said("durable-session"))
 
     def text(self, payload: bytes) -> None:
-        glovebox_json.read(self, payload)
+        glovebox_json.read(self, self._plain, payload)
 
     def binary(self, payload: bytes) -> None:
         glovebox_binary.read(self, payload)

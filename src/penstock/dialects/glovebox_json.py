@@ -1,4 +1,6 @@
-"""Requests as JSON text: from typed structs to what the session asks for. Bad ones are answered and change nothing."""
+"""Requests as JSON text: from plain ones or typed structs to what the session asks for. Bad ones are answered and
+change nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from typing import Any, Final
 
 from mypy_extensions import i64
 
+from penstock.codecs import glovebox_plain
 from penstock.codecs.bincode import U32_MAX, is_u64
+from penstock.codecs.glovebox_plain import PlainReader
 from penstock.codecs.glovebox_shapes import (
     DECODER,
     LABELLED,
@@ -21,6 +25,7 @@ from penstock.codecs.glovebox_shapes import (
     Release,
     Reserve,
 )
+from penstock.codecs.plain import COMPILED
 from penstock.dialects import glovebox_lists
 from penstock.dialects.glovebox_asking import UNLABELLED, AskingSession
 from penstock.dialects.glovebox_reading import Reading
@@ -34,7 +39,26 @@ _DECODE: Final = DECODER.decode
 _NOTIFY: Final = {name: 1 << stage for stage, name in enumerate(STAGES)}
 
 
-def read(session: AskingSession, payload: bytes) -> None:
+def read(session: AskingSession, plain: PlainReader, payload: bytes) -> None:
+    if not COMPILED or not _read_plain(session, plain, payload):
+        read_any(session, payload)
+
+
+def _read_plain(session: AskingSession, plain: PlainReader, payload: bytes) -> bool:
+    kind = plain.read(payload)
+    if kind == glovebox_plain.POST:
+        session.post(plain.queue, plain.message, plain.priority, plain.label, plain.notify)
+    elif kind == glovebox_plain.FETCH:
+        session.fetch(plain.queue, plain.wait_us, plain.work_us, plain.stage, plain.label)
+    elif kind == glovebox_plain.FINISH:
+        label = plain.label if plain.said & glovebox_plain.LABEL != 0 else UNLABELLED
+        session.finish(plain.queue, plain.shard, plain.sequence, label, plain.stage)
+    elif kind == glovebox_plain.POP:
+        session.pop(plain.queue, plain.stage, plain.wait_us, plain.label)
+    return kind != glovebox_plain.NONE
+
+
+def read_any(session: AskingSession, payload: bytes) -> None:
     try:
         request = _DECODE(payload)
     except (ValueError, RecursionError):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
 from librt.strings import BytesWriter, write_i64_le
 from mypy_extensions import i64, mypyc_attr
 
 from penstock.codecs import websocket
 from penstock.codecs.bincode import write_bytes, write_u32, write_u64
 from penstock.codecs.ids import high, low
+from penstock.codecs.showing import quoted, shown
 from penstock.model.stages import STAGES
 
 # Codes of errors. The last is ours: bincode has no number for it.
@@ -36,8 +36,8 @@ _SHARD: Final = b',"shard":'
 _SEQUENCE: Final = b',"sequence":'
 _BODY: Final = b',"body":'
 _FIXED_BYTES: Final[i64] = len(_LABEL + _SHARD + _SEQUENCE + _BODY)
-_ENCODE: Final = msgspec.json.Encoder().encode
 
+_NOTICE_LABEL: Final = b'{"type":"notice","label":'
 _NOTICES: Final = [b',"notice":"' + stage.encode() + b'"}' for stage in STAGES]
 _FALSE: Final = b',"finished":false}'
 _TRUE: Final = b',"finished":true}'
@@ -77,7 +77,12 @@ class JsonWords(Words):
         self.text(b'{"type":"hello","id":' + decimal(id) + b"}")
 
     def notice(self, label: int, stage: i64) -> None:
-        self.text(b'{"type":"notice","label":' + decimal(label) + _NOTICES[stage])
+        said, end = decimal(label), _NOTICES[stage]
+        out = self._out
+        websocket.write_head(out, websocket.TEXT, len(_NOTICE_LABEL) + len(said) + len(end))
+        out.write(_NOTICE_LABEL)
+        out.write(said)
+        out.write(end)
 
     def message(self, label: int, pair: i64, body: bytes, finished: bool) -> None:
         said, shard, sequence, content = decimal(label), decimal(high(pair)), decimal(low(pair)), shown(body)
@@ -150,15 +155,3 @@ class BinaryWords(Words):
 
 def decimal(number: int) -> bytes:
     return str(number).encode()
-
-
-def quoted(text: str) -> bytes:
-    return _ENCODE(text)
-
-
-def shown(body: bytes) -> bytes:
-    """A string where the bytes are UTF-8, else a list of them."""
-    try:
-        return quoted(body.decode())
-    except UnicodeDecodeError:
-        return _ENCODE(list(body))

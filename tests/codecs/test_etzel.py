@@ -160,9 +160,9 @@ def test_a_uid_leads_back_to_its_number(seq: int) -> None:
     shown = uid(IDS, seq)
     assert 14 <= len(shown) == UID_BYTES <= 18
     assert shown.isalnum()
-    assert uid_seq(IDS, shown.decode()) == seq
+    assert uid_seq(IDS, shown) == seq
 
 
 @pytest.mark.parametrize("wrong", ["", "etzl", "etzl000000000", "etzl00000000000", "Etzl0000000000", "etzl00000000é"])
 def test_what_is_no_uid(wrong: str) -> None:
-    assert uid_seq(IDS, wrong) == -1
+    assert uid_seq(IDS, wrong.encode()) == -1

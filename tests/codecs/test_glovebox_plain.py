@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from penstock.codecs import glovebox_plain
 from penstock.codecs.glovebox_plain import FETCH, FINISH, LABEL, NONE, POP, POST, PlainReader
 from penstock.model.stages import READY, STAGES, SYNC, WRITE
+from tests.codecs.damage import damaged
 from tests.dialects.fuzz_glovebox import random_request
 from tests.dialects.glovebox_requests import in_json
 
@@ -134,15 +135,6 @@ def test_nothing_is_left_of_the_request_before() -> None:
     assert reader.stage == WRITE
     assert reader.read(b'{"type":"pop","queue":"q"}') == POP
     assert (reader.stage, reader.wait_us, reader.said & glovebox_plain.LABEL) == (READY, 0, 0)
-
-
-def damaged(payload: bytes, chance: Random) -> bytes:
-    """With a piece of it cut out, doubled, or another character in it."""
-    for _ in range(chance.randrange(3)):
-        at, length = chance.randrange(len(payload) + 1), chance.randrange(4)
-        piece = chance.choice([b"", payload[at : at + 2 * length], bytes([chance.choice(b'"{}[],:. \\0159eqx\n\xc3')])])
-        payload = payload[:at] + piece + payload[at + length :]
-    return payload
 
 
 @given(st.integers(0, 1 << 32).map(Random))

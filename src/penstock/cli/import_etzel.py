@@ -72,7 +72,7 @@ def own_number(ids: Ids, uid: bytes) -> int:
     """Of the message that shows itself under this uid."""
     from penstock.codecs.etzel import uid_seq
 
-    return int(uid_seq(ids, uid.decode()))
+    return int(uid_seq(ids, uid))
 
 
 def form_of(row: Row) -> dict[str, Any]:

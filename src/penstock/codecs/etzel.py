@@ -107,9 +107,8 @@ def uid(ids: Ids, seq: i64) -> bytes:
     return UID_MARK + ids.show(seq)
 
 
-def uid_seq(ids: Ids, shown: str) -> i64:
+def uid_seq(ids: Ids, said: bytes) -> i64:
     """The number behind a uid; -1 for what is no uid of ours."""
-    data = shown.encode()
-    if len(data) != UID_BYTES or not data.startswith(UID_MARK):
+    if len(said) != UID_BYTES or not said.startswith(UID_MARK):
         return -1
-    return ids.seq_at(data, len(UID_MARK))
+    return ids.seq_at(said, len(UID_MARK))

@@ -12,9 +12,11 @@ from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock import __version__
-from penstock.codecs import etzel, websocket
-from penstock.codecs.etzel_shapes import ACK, FET, PUB, SUB, Pub
-from penstock.codecs.showing import quoted, shown
+from penstock.codecs import etzel, etzel_plain, websocket
+from penstock.codecs.etzel_plain import PlainReader
+from penstock.codecs.etzel_shapes import ACK, FET, PUB, SUB
+from penstock.codecs.plain import COMPILED
+from penstock.codecs.showing import shown
 from penstock.dialects.context import Context
 from penstock.dialects.websocket import WebSocketSession
 from penstock.model import codes
@@ -83,12 +85,11 @@ _FIXED_BYTES: Final[i64] = len(_MSG + _UID + _COUNT + _BODY) + etzel.UID_BYTES -
 class Name:
     """A queue's name in the forms that are needed of it."""
 
-    __slots__ = ("ending", "queue", "quoted", "said")
+    __slots__ = ("ending", "queue", "quoted")
 
-    def __init__(self, said: str) -> None:
-        self.said: str = said
-        self.queue: bytes = said.encode()
-        self.quoted: bytes = quoted(said)
+    def __init__(self, queue: bytes) -> None:
+        self.queue: bytes = queue
+        self.quoted: bytes = shown(queue)
         self.ending: bytes = b',"qname":' + self.quoted + b"}"  # of most answers
 
 
@@ -113,7 +114,8 @@ class EtzelSession(WebSocketSession):
         self._said: dict[int, bytes] = {}  # by turn: the queue of a FET, the whole answer of an ACK
         self._places: list[Place] = []  # the number of one is the token of its wake-up
         self._by_queue: dict[bytes, int] = {}
-        self._name: Name = Name("")  # the last that was said: most say the same again and again
+        self._plain: PlainReader = PlainReader()
+        self._name: Name = Name(b"")  # the last that was said: most say the same again and again
         self._publishing: Publishing = Publishing()  # and how they last published
 
     # -- the connection's side
@@ -137,33 +139,52 @@ class EtzelSession(WebSocketSession):
 
     def text(self, payload: bytes) -> None:
         turn = self.next_turn()
+        if not COMPILED or not self._read_plain(turn, payload):
+            self._read_any(turn, payload)
+
+    def _read_plain(self, turn: i64, payload: bytes) -> bool:
+        plain = self._plain
+        kind = plain.read(payload)
+        if kind == etzel_plain.PUB:
+            delay_us = _within(plain.delay_s, 0, DELAY_MAX_S)
+            ttl_us = _within(plain.expires_s, 0, EXPIRES_MAX_S)
+            lease_us = _within(plain.timeout_s, TIMEOUT_MIN_S, TIMEOUT_MAX_S)
+            self._publish(turn, plain.qname, plain.msg, delay_us, ttl_us, lease_us)
+        elif kind == etzel_plain.FET:
+            self._fetch(turn, self._named(plain.qname))
+        elif kind == etzel_plain.ACK:
+            self._acknowledge(turn, self._named(plain.qname), plain.uid)
+        return kind != etzel_plain.NONE
+
+    def _read_any(self, turn: i64, payload: bytes) -> None:
         request = etzel.request_of(payload)
         if request is None:
             self.say(turn, BAD_REQUEST)
-        elif request.kind == PUB:
-            self._publish(turn, request)
+            return
+        qname = request.qname.encode()
+        if request.kind == PUB:
+            delay_us = etzel.duration_us(request.delay, 0, DELAY_MAX_S)
+            ttl_us = etzel.duration_us(request.expires, 0, EXPIRES_MAX_S)
+            lease_us = etzel.duration_us(request.timeout, TIMEOUT_MIN_S, TIMEOUT_MAX_S)
+            self._publish(turn, qname, etzel.body_of(request), delay_us, ttl_us, lease_us)
         elif request.kind == FET:
-            self._fetch(turn, self._named(request.qname))
+            self._fetch(turn, self._named(qname))
         elif request.kind == ACK:
-            self._acknowledge(turn, self._named(request.qname), request.uid)
+            self._acknowledge(turn, self._named(qname), request.uid.encode())
         elif request.kind == SUB:
-            self._subscribe(turn, self._named(request.qname))
+            self._subscribe(turn, self._named(qname))
         else:
-            self._sleep(turn, self._named(request.qname))
+            self._sleep(turn, self._named(qname))
 
-    def _named(self, said: str) -> Name:
+    def _named(self, queue: bytes) -> Name:
         name = self._name
-        if said != name.said:
-            name = Name(said)
-            if len(name.queue) <= QUEUE_NAME_MAX:
+        if queue != name.queue:
+            name = Name(queue)
+            if len(queue) <= QUEUE_NAME_MAX:
                 self._name = name
         return name
 
-    def _publish(self, turn: i64, request: Pub) -> None:
-        body = etzel.body_of(request)
-        delay_us = etzel.duration_us(request.delay, 0, DELAY_MAX_S)
-        ttl_us = etzel.duration_us(request.expires, 0, EXPIRES_MAX_S)
-        lease_us = etzel.duration_us(request.timeout, TIMEOUT_MIN_S, TIMEOUT_MAX_S)
+    def _publish(self, turn: i64, queue: bytes, body: bytes | None, delay_us: i64, ttl_us: i64, lease_us: i64) -> None:
         if body is None or etzel.NO_NUMBER in (delay_us, ttl_us, lease_us):
             self.say(turn, BAD_REQUEST)
         elif etzel.OUT_OF_RANGE in (delay_us, ttl_us, lease_us):
@@ -173,7 +194,6 @@ class EtzelSession(WebSocketSession):
             if ttl_us != options.ttl_us or lease_us != options.lease_us:
                 options = self._publishing = Publishing(ttl_us=ttl_us, lease_us=lease_us)
             context = self.context
-            queue = self._named(request.qname).queue
             context.broker.publish(self, turn << _HOW_BITS | _PUB, queue, body, delay_us, options, context.confirm)
 
     def _fetch(self, turn: i64, name: Name) -> None:
@@ -182,9 +202,9 @@ class EtzelSession(WebSocketSession):
         how = _FET_SUBSCRIBED if context.subscriptions.has(name.queue) else _FET
         context.broker.reserve(self, turn << _HOW_BITS | how, name.queue, _RESERVING, context.confirm)
 
-    def _acknowledge(self, turn: i64, name: Name, uid: str) -> None:
+    def _acknowledge(self, turn: i64, name: Name, uid: bytes) -> None:
         context = self.context
-        self._said[turn] = b'{"cmd":"okack","uid":' + quoted(uid) + name.ending
+        self._said[turn] = b'{"cmd":"okack","uid":' + shown(uid) + name.ending
         seq = etzel.uid_seq(context.ids, uid)
         context.broker.finish(self, turn << _HOW_BITS | _ACK, name.queue, seq, ANY_LIVE, 0, context.confirm)
 
@@ -275,6 +295,13 @@ class EtzelSession(WebSocketSession):
         place = self._places[token]
         place.asleep = False
         websocket.write_frame(self.behind(place.turn), websocket.TEXT, b'{"cmd":"awk"' + place.ending)
+
+
+def _within(seconds: i64, least_s: i64, most_s: i64) -> i64:
+    """As etzel.duration_us, of a number that is plain."""
+    if seconds == etzel_plain.UNSAID:
+        return etzel.UNSAID
+    return seconds * SECOND_US if least_s <= seconds <= most_s else etzel.OUT_OF_RANGE
 
 
 def _out_of_range(delay_us: i64, ttl_us: i64) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Final
 
 from mypy_extensions import i64
@@ -17,13 +15,32 @@ from penstock.model import stages
 
 _VERSION: Final[i64] = 0
 
+_POST: Final[i64] = 0
+_FETCH: Final[i64] = 1
+_FINISH: Final[i64] = 2
+_POP: Final[i64] = 3
+_CREATE: Final[i64] = 4
+
 
 def read(session: AskingSession, payload: bytes) -> None:
     reader = Reader(payload)
     version = reader.u32()
     tag = reader.u32()
-    if version != _VERSION or tag >= len(READERS) or not READERS[tag](session, reader):
+    if version != _VERSION or not _read(session, reader, tag):
         session.error(0, BAD_REQUEST, BAD_FRAME)
+
+
+def _read(session: AskingSession, reader: Reader, tag: i64) -> bool:
+    """No table of functions: compiled, a call by name is many times quicker than one by value."""
+    if tag == _POST:
+        return _post(session, reader)
+    if tag == _FETCH:
+        return _fetch(session, reader)
+    if tag == _FINISH:
+        return _finish(session, reader)
+    if tag == _POP:
+        return _pop(session, reader)
+    return tag == _CREATE and _create(session, reader)
 
 
 # -- requests; False: it is none
@@ -105,10 +122,7 @@ def _stage(reader: Reader, last: i64) -> i64:
 
 def _duration_us(reader: Reader) -> i64:
     seconds = reader.f32()
-    if not math.isfinite(seconds):
+    if seconds - seconds != 0.0:  # it is no number, or has no end
         reader.fail()
         return 0
     return us(seconds)
-
-
-READERS: Final[tuple[Callable[[AskingSession, Reader], bool], ...]] = (_post, _fetch, _finish, _pop, _create)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from librt.strings import BytesWriter
+from librt.strings import BytesWriter, read_i16_le, write_i16_le
 from mypy_extensions import i64
 
 from penstock.model.limits import SEQ_BITS
@@ -17,8 +17,8 @@ from penstock.model.limits import SEQ_BITS
 ID_CHARACTERS: Final = 10
 ALPHABET: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PAIR: Final[i64] = 62 * 62
-_ONES: Final = [bytes((letter,)) for letter in ALPHABET]
-_PAIRS: Final = [bytes((high, low)) for high in ALPHABET for low in ALPHABET]
+# Two characters for each number below 62 * 62, in one piece: what is looked up for every id must stay in the cache.
+_PAIRS: Final = bytes([letter for high in ALPHABET for low in ALPHABET for letter in (high, low)])
 _NO_DIGIT: Final[i64] = 255
 _DIGITS: Final = bytes([ALPHABET.find(bytes((byte,))) & 255 for byte in range(256)])
 
@@ -92,9 +92,9 @@ class Ids:
 def _write_half(out: BytesWriter, half: i64) -> None:
     """Five characters, the first of them the largest."""
     high: i64 = half // _PAIR
-    out.write(_ONES[high // _PAIR])
-    out.write(_PAIRS[high % _PAIR])
-    out.write(_PAIRS[half % _PAIR])
+    out.append(ALPHABET[high // _PAIR])
+    write_i16_le(out, read_i16_le(_PAIRS, high % _PAIR * 2))
+    write_i16_le(out, read_i16_le(_PAIRS, half % _PAIR * 2))
 
 
 def _read_half(data: bytes, at: i64) -> i64:

@@ -5,7 +5,7 @@ Each answer is laid beside the facts that were decided between the request and t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -216,29 +216,32 @@ class Laws(Judge):
     ) -> None:
         """Released or extended, to a time in this range, or at its end; counted as a failure where that was said."""
 
-        def suits(event: Event) -> bool:
-            mine = event.dialect == dialect and event.failure == failed
-            moved = mine and (event.kind == facts.DROPPED or (event.kind in kinds and event.due_us in due_us))
-            return since.number < event.number <= mark.decided and (moved or event.kind == facts.EXPIRED)
+        def upto(number: int) -> Callable[[Event], bool]:
+            def suits(event: Event) -> bool:
+                mine = event.dialect == dialect and event.failure == failed
+                moved = mine and (event.kind == facts.DROPPED or (event.kind in kinds and event.due_us in due_us))
+                return since.number < event.number <= number and (moved or event.kind == facts.EXPIRED)
 
-        found = [event for event in life.events if suits(event)]
-        free = self._free([event for event in found if event.number <= mark[stage]], life) or self._free(found, life)
-        if free is None:
-            law(3, False, life.fact.body, "was told to be moved to", due_us, failed, "and the facts say", life.events)
+            return suits
+
+        claimed = self._claimed(life, upto(mark[stage]), [])
+        if claimed is None:
+            early = any(map(upto(mark.decided), life.events))
+            what = ("was told to be moved to", due_us, failed, "with", mark, "and the facts say", life.events)
+            law(8 if early else 3, False, life.fact.body, *what)
             return
-        free.claimed, free.suits = True, suits
-        self.promise(free.number, stage, mark, "the move of", life.fact.body)
+        self.promise(claimed.number, stage, mark, "the move of", life.fact.body)
 
-    def _free(self, found: list[Event], life: Life) -> Event | None:
-        """The first that nobody has claimed, or one that somebody can leave for another: who can tell twins apart?"""
-        for event in found:
-            if not event.claimed:
+    def _claimed(self, life: Life, suits: Callable[[Event], bool], asked: list[Event]) -> Event | None:
+        """One that nobody has claimed, or one that its claimer can leave for another, and so on: who can tell twins
+        apart? But to every answer there is a fact of its own that had come far enough."""
+        for event in life.events:
+            if event in asked or not suits(event):
+                continue
+            asked.append(event)
+            if not event.claimed or self._claimed(life, event.suits, asked) is not None:
+                event.claimed, event.suits = True, suits
                 return event
-        for event in found:
-            for other in life.events:
-                if not other.claimed and event.suits(other):
-                    other.claimed, other.suits = True, event.suits
-                    return event
         return None
 
     def not_held(self, life: Life, since: Since, mark: Mark, until_us: int) -> None:

@@ -10,17 +10,19 @@ from penstock.broker.outbox import Outbox
 from penstock.codecs import glovebox
 from penstock.codecs.ids import Ids
 from penstock.codecs.snapshots import Rows
+from penstock.engine.batches import BatchVerbs
 from penstock.engine.snapshots import blocks_of
 from penstock.engine.state import State
 from penstock.history import folding
 from penstock.model import codes, stages
+from penstock.model.contract import EXTEND, RELEASE, Call
 from penstock.model.message import Lease, Message
 from penstock.server.clock import PauseWatch
 from penstock.server.tick import Heart
 from tests.engine import planted
 from tests.engine.planted import Bug
 
-_answer, _given = Outbox.answer, glovebox._given
+_answer, _given, _batch = Outbox.answer, glovebox._given, BatchVerbs.batch
 
 
 def _sync_within_a_tick(self: Heart) -> None:
@@ -51,6 +53,11 @@ def _gone_told_at_once(self: Outbox, session: Any, token: int, stage: int, code:
     _answer(self, session, token, stages.READY if code == codes.NO_MESSAGE else stage, code, *rest)
 
 
+def _moves_told_when_written(self: BatchVerbs, session: Any, token: int, calls: list[Call], stage: int) -> None:
+    moves = all(call.verb in (RELEASE, EXTEND) for call in calls)
+    _batch(self, session, token, calls, min(stage, stages.WRITE) if moves else stage)
+
+
 def _never_late(self: PauseWatch, now_us: int) -> bool:
     return False
 
@@ -60,6 +67,7 @@ OURS = (
     Bug("a finish is told before its sync", ((Outbox, "answer", _finish_told_when_written),)),
     Bug("a snapshot forgets a message", ((folding, "blocks_of", _blocks_without_a_message),)),
     Bug("a list tells of messages as they are by now", ((glovebox, "_given", _given_as_it_is_by_now),)),
+    Bug("a list of moves is told before its sync", ((BatchVerbs, "batch", _moves_told_when_written),)),
     Bug("a message is told to be gone before that is safe", ((Outbox, "answer", _gone_told_at_once),)),
     Bug("nobody notices that the process stood still", ((PauseWatch, "late", _never_late),)),
 )

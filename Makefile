@@ -7,6 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OUT    := $(CURDIR)/build/compiled
 TESTED := $(CURDIR)/build/tested
+CACHE  := $(CURDIR)/build/cache
 # The rooms that are compiled, tested both ways.
 CORE   := tests/engine tests/codecs tests/journal tests/broker tests/dialects tests/simulation \
           $(addprefix tests/server/test_,clock.py alert.py tick.py connection.py)
@@ -36,9 +37,9 @@ serve: compile ## run the server, compiled, on ./penstock-data
 demo: setup node ## tell the whole story, narrated step by step
 	$(BIN)/python -m demo $(ARGS)
 
-test: check $(TESTED)/.ready plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
+test: check $(TESTED)/.ready $(CACHE)/.ready plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
 	PYTHONPATH=$(TESTED) $(BIN)/pytest -n 3 --dist worksteal --ignore tests/pipeline $(ARGS) # on two processors: much of it is waiting
-	PYTHONPATH=$(TESTED) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
+	XDG_CACHE_HOME=$(CACHE) PYTHONPATH=$(TESTED) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
 
 plain: setup ## the hot rooms' tests, as plain Python
 	$(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS) || [ $$? = 5 ] # 5: none of those is picked
@@ -85,6 +86,11 @@ $(TESTED)/.ready: export PENSTOCK_OPT_LEVEL := 1
 $(OUT)/.ready $(TESTED)/.ready: $(SOURCES) setup.py $(READY)
 	rm -rf $(@D)
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target $(@D) .
+	@touch $@
+
+# What Spark loads at every start, laid ready once.
+$(CACHE)/.ready: $(READY)
+	XDG_CACHE_HOME=$(CACHE) $(BIN)/python -m tests.pipeline.classes
 	@touch $@
 
 # Where the system has no node, a wheel brings one.

@@ -392,3 +392,11 @@ def test_a_page_is_answered_when_the_broker_has_looked() -> None:
 def test_text_may_be_anything_and_is_answered_once(line: Line) -> None:
     assert line.ask(text(b"\xff\0") * 3) == []
     assert [one["code"] for one in line.said()] == ["BadRequest"] * 3
+
+
+@pytest.mark.parametrize("row", [1, 1 << 61, (1 << 61) + 1, 1 << 63, 1 << 64, 10**30])
+def test_a_row_may_be_any_number_and_the_greatest_are_one(row: int) -> None:
+    asked = Line().request("publish", queue="q", messages=[{"body": "x", "mark": "list", "row": row}])
+    assert isinstance(asked.options, Publishing)
+    assert asked.options.origin is not None
+    assert asked.options.origin.row == min(row, 1 << 61)

@@ -112,9 +112,6 @@ PEERS: Final[tuple[tuple[System, Limits], ...]] = (
 
 
 AT_LEAST: Final[Limits] = ((1, 1), (1, 1), (1, 1))
-# bincode against JSON. Where each connection waits for its answer, most of the time is the kernel's and the load's: the
-# two differ by less than two rounds of the same do, so only the last has a floor.
-FORM_LIMITS: Final[Limits] = ((0, 1), (0, 1), (1, 1))
 # The WebSocket dialects against a bare echo. One connection has no floor: it is told how long both sides wait.
 ECHO_LIMITS: Final[Limits] = ((0, 1), (0.8, 1), (0.6, 1))
 ECHO_CONFIRMS: Final = ("ready", "write")
@@ -161,7 +158,7 @@ def over_websocket(confirm: str) -> Iterator[Row]:
     for ours in (through("etzel", confirm), glovebox):
         peer = System("picows echo", confirm, ours.tongue, servers.echo(ours.name), library="picows")
         yield from against(ours, peer, ECHO_LIMITS)
-    yield from against(bincode, glovebox, FORM_LIMITS)
+    yield from against(bincode, glovebox, AT_LEAST)
 
 
 def against(ours: System, peer: System, limits: Limits, unit: str = "rate") -> Iterator[Row]:

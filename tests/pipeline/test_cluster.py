@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from tests.pipeline.cluster import SMALL, Cluster, cluster
 from tests.pipeline.histories import cut, random_history, write_archive
 from tests.pipeline.house import House
-from tests.pipeline.sparing import INTERPRETED, options
+from tests.pipeline.sparing import options
 
 PATIENCE_S = 200.0
-CONF = INTERPRETED | {
+CONF = {
     "spark.executor.memory": "512m",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -90,7 +90,7 @@ def test_kill_9_of_the_driver_leaves_the_tables_as_they_were(house: House) -> No
     history = random_history(32, 200).facts
     begin(house, history)
     before = house.lake.manifest()
-    words = [sys.executable, "-c", DRIVER, str(house.archive.parent), "lives"]
+    words = [sys.executable, "-c", DRIVER, str(house.archive.parent), "times"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     killed = subprocess.run(words, check=False, env=environment, timeout=KILLED_S)
     assert killed.returncode == -signal.SIGKILL

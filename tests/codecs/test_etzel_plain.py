@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.codecs.etzel_plain import ACK, FET, NONE, PUB, UNSAID, PlainReader
+from penstock.codecs.etzel import UNSAID
+from penstock.codecs.etzel_plain import ACK, FET, NONE, PUB, PlainRequest
 from tests.codecs.damage import damaged
 from tests.dialects import etzel_model
 from tests.dialects.fuzz_etzel import random_request
@@ -20,8 +21,8 @@ KINDS = {PUB: "PUB", FET: "FET", ACK: "ACK"}
 
 def read(payload: bytes) -> dict[str, Any] | None:
     """What such a request says, where it is plain."""
-    reader = PlainReader()
-    kind = reader.read(payload)
+    reader = PlainRequest()
+    kind = reader.kind_of(payload)
     if kind == NONE:
         return None
     said: dict[str, Any] = {"cmd": KINDS[kind], "qname": reader.qname.decode()}
@@ -85,14 +86,14 @@ def test_the_rest_is_left_to_others(payload: bytes) -> None:
 
 
 def test_nothing_is_left_of_the_request_before() -> None:
-    reader = PlainReader()
-    assert reader.read(b'{"cmd":"PUB","qname":"q","msg":"m","delay":1,"expires":2,"timeout":3}') == PUB
+    reader = PlainRequest()
+    assert reader.kind_of(b'{"cmd":"PUB","qname":"q","msg":"m","delay":1,"expires":2,"timeout":3}') == PUB
     assert (reader.delay_s, reader.expires_s, reader.timeout_s) == (1, 2, 3)
-    assert reader.read(b'{"cmd":"PUB","qname":"r","msg":"n"}') == PUB
+    assert reader.kind_of(b'{"cmd":"PUB","qname":"r","msg":"n"}') == PUB
     assert (reader.delay_s, reader.expires_s, reader.timeout_s) == (UNSAID, UNSAID, UNSAID)
     assert (reader.qname, reader.msg) == (b"r", b"n")
-    assert reader.read(b'{"qname":"r"}') == NONE
-    assert reader.read(b'{"qname":"r","msg":"n"}') == NONE
+    assert reader.kind_of(b'{"qname":"r"}') == NONE
+    assert reader.kind_of(b'{"qname":"r","msg":"n"}') == NONE
 
 
 @given(st.integers(0, 1 << 32).map(Random), st.sampled_from(REQUESTS))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.codecs import glovebox_plain
-from penstock.codecs.glovebox_plain import FETCH, FINISH, LABEL, NONE, POP, POST, PlainReader
+from penstock.codecs.glovebox_plain import FETCH, FINISH, LABEL, NONE, POP, POST, PlainRequest
 from penstock.model.stages import READY, STAGES, SYNC, WRITE
 from tests.codecs.damage import damaged
 from tests.dialects.fuzz_glovebox import random_request
@@ -23,8 +23,8 @@ KINDS = {POST: "post", POP: "pop", FETCH: "fetch", FINISH: "finish"}
 
 def read(payload: bytes) -> dict[str, Any] | None:
     """What such a request says, in the words of the model, where it is plain."""
-    reader = PlainReader()
-    kind = reader.read(payload)
+    reader = PlainRequest()
+    kind = reader.kind_of(payload)
     if kind == NONE:
         return None
     said: dict[str, Any] = {"type": KINDS[kind], "queue": reader.queue.decode()}
@@ -125,15 +125,15 @@ def test_the_rest_is_left_to_others(payload: bytes) -> None:
 
 
 def test_nothing_is_left_of_the_request_before() -> None:
-    reader = PlainReader()
-    assert reader.read(json.dumps(REQUESTS[0]).encode()) == POST
-    assert reader.read(b'{"type":"post","queue":"r","message":"n"}') == POST
+    reader = PlainRequest()
+    assert reader.kind_of(json.dumps(REQUESTS[0]).encode()) == POST
+    assert reader.kind_of(b'{"type":"post","queue":"r","message":"n"}') == POST
     assert (reader.queue, reader.message, reader.label, reader.priority, reader.notify) == (b"r", b"n", 0, 0, 0)
-    assert reader.read(b'{"type":"fetch","queue":"q","work_timeout":1,"block_timeout":2,"sync":"sync"}') == FETCH
+    assert reader.kind_of(b'{"type":"fetch","queue":"q","work_timeout":1,"block_timeout":2,"sync":"sync"}') == FETCH
     assert (reader.stage, reader.wait_us) == (SYNC, 2 * SECOND_US)
-    assert reader.read(b'{"type":"finish","queue":"q","shard":1,"sequence":2,"response":"write"}') == FINISH
+    assert reader.kind_of(b'{"type":"finish","queue":"q","shard":1,"sequence":2,"response":"write"}') == FINISH
     assert reader.stage == WRITE
-    assert reader.read(b'{"type":"pop","queue":"q"}') == POP
+    assert reader.kind_of(b'{"type":"pop","queue":"q"}') == POP
     assert (reader.stage, reader.wait_us, reader.said & glovebox_plain.LABEL) == (READY, 0, 0)
 
 

@@ -11,8 +11,6 @@ from typing import Final
 from librt.strings import BytesWriter, read_f32_le, read_i16_le, read_i32_le, read_i64_le, write_i32_le, write_i64_le
 from mypy_extensions import i32, i64
 
-from penstock.codecs.plain import is_plain
-
 U32_MAX: Final = (1 << 32) - 1
 _MASK_32: Final[i64] = 0xFFFF_FFFF
 _SIGN_64: Final = 1 << 63
@@ -82,7 +80,7 @@ class Reader:
     def text(self) -> bytes:
         """A String, as the UTF-8 that it must be."""
         found = self.blob()
-        if not is_plain(found):
+        if not found.isascii():
             try:
                 found.decode()
             except UnicodeDecodeError:

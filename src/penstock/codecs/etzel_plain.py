@@ -9,6 +9,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.codecs.etzel import UNSAID
 from penstock.codecs.plain import PlainObject, word_of
 
 # What was asked.
@@ -16,8 +17,6 @@ NONE: Final[i64] = 0  # it is not plain
 PUB: Final[i64] = 1
 FET: Final[i64] = 2
 ACK: Final[i64] = 3
-
-UNSAID: Final[i64] = -1  # of a number
 
 # A bit for each member.
 _CMD: Final[i64] = 1 << 0
@@ -43,15 +42,13 @@ _NAMED_EXPIRES: Final[i64] = word_of(b"expires")
 _NAMED_TIMEOUT: Final[i64] = word_of(b"timeout")
 
 
-class PlainReader:
+class PlainRequest(PlainObject):
     """One request at a time, in its fields."""
 
-    __slots__ = ("_object", "_payload", "_said", "cmd", "delay_s", "expires_s", "msg", "qname", "timeout_s", "uid")
+    __slots__ = ("cmd", "delay_s", "expires_s", "msg", "qname", "timeout_s", "uid")
 
     def __init__(self) -> None:
-        self._object: PlainObject = PlainObject()
-        self._payload: bytes = b""
-        self._said: i64 = 0  # a bit for each member
+        super().__init__()
         self.cmd: bytes = b""
         self.qname: bytes = b""
         self.msg: bytes = b""
@@ -60,26 +57,22 @@ class PlainReader:
         self.expires_s: i64 = UNSAID
         self.timeout_s: i64 = UNSAID
 
-    def read(self, payload: bytes) -> i64:
-        """What was asked, or NONE."""
-        members = self._object
-        if not members.opens(payload):
+    def kind_of(self, payload: bytes) -> i64:
+        """What was asked, or NONE: all that must be said is, and nothing that such a request does not know."""
+        if not self.reads(payload):
             return NONE
-        self._payload = payload
-        self._said = 0
-        self.delay_s = self.expires_s = self.timeout_s = UNSAID
-        while members.named():
-            member = self._named()
-            if member == 0 or self._said & member != 0 or not self._value(member):
-                return NONE
-            self._said |= member
-            if not members.goes_on():
-                break
-        return self._kind() if members.ended else NONE
+        said, cmd = self.said, self.cmd
+        if said | _NUMBERS == _PUB_SAYS | _NUMBERS:
+            return PUB if cmd == b"PUB" else NONE
+        if said == _FET_SAYS:
+            return FET if cmd == b"FET" else NONE
+        return ACK if said == _ACK_SAYS and cmd == b"ACK" else NONE
 
-    def _named(self) -> i64:
-        """The member of that name; 0: none that we know."""
-        name = self._object.word
+    def forget(self) -> None:
+        self.delay_s = self.expires_s = self.timeout_s = UNSAID
+
+    def member(self) -> i64:
+        name = self.word
         member: i64 = 0
         if name == _NAMED_CMD:
             member = _CMD
@@ -97,38 +90,31 @@ class PlainReader:
             member = _TIMEOUT
         return member
 
-    def _value(self, member: i64) -> bool:
+    def value(self, member: i64) -> bool:
         if member & _NUMBERS != 0:
-            return self._object.whole() and self._keep_number(member)
-        return self._object.text() and self._keep_text(member)
+            if not self.counts():
+                return False
+            self._keep_number(member)
+        else:
+            if not self.tells():
+                return False
+            self._keep_text(member)
+        return True
 
-    def _keep_number(self, member: i64) -> bool:
-        number = self._object.number
+    def _keep_number(self, member: i64) -> None:
         if member == _DELAY:
-            self.delay_s = number
+            self.delay_s = self.number
         elif member == _EXPIRES:
-            self.expires_s = number
+            self.expires_s = self.number
         else:
-            self.timeout_s = number
-        return True
+            self.timeout_s = self.number
 
-    def _keep_text(self, member: i64) -> bool:
-        text = self._payload[self._object.start : self._object.stop]
+    def _keep_text(self, member: i64) -> None:
         if member == _QNAME:
-            self.qname = text
+            self.qname = self.text()
         elif member == _CMD:
-            self.cmd = text
+            self.cmd = self.text()
         elif member == _MSG:
-            self.msg = text
+            self.msg = self.text()
         else:
-            self.uid = text
-        return True
-
-    def _kind(self) -> i64:
-        """All that must be said is, and nothing that such a request does not know."""
-        said, cmd = self._said, self.cmd
-        if said | _NUMBERS == _PUB_SAYS | _NUMBERS:
-            return PUB if cmd == b"PUB" else NONE
-        if said == _FET_SAYS:
-            return FET if cmd == b"FET" else NONE
-        return ACK if said == _ACK_SAYS and cmd == b"ACK" else NONE
+            self.uid = self.text()

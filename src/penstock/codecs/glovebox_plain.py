@@ -36,6 +36,11 @@ TIMEOUT: Final[i64] = 1 << 10
 WORK_TIMEOUT: Final[i64] = 1 << 11
 BLOCK_TIMEOUT: Final[i64] = 1 << 12
 
+_TEXTS: Final[i64] = QUEUE | MESSAGE
+_NUMBERS: Final[i64] = LABEL | PRIORITY | SHARD | SEQUENCE
+_STAGES: Final[i64] = SYNC | RESPONSE
+_DURATIONS: Final[i64] = TIMEOUT | WORK_TIMEOUT | BLOCK_TIMEOUT
+
 # Those that a request must have, and those that it may have.
 _POST_MUST: Final[i64] = TYPE | QUEUE | MESSAGE
 _POST_MAY: Final[i64] = _POST_MUST | LABEL | PRIORITY | NOTIFY
@@ -77,18 +82,16 @@ _NO_STAGE: Final[i64] = -1
 _SECONDS_MAX: Final[i64] = 1_000_000_000  # in microseconds a float still tells them exactly
 
 
-class PlainReader:
+class PlainRequest(PlainObject):
     """One request at a time, in its fields; those that it does not say are as if they had been left out."""
 
     __slots__ = (
-        "_object",
-        "_payload",
+        "kind",
         "label",
         "message",
         "notify",
         "priority",
         "queue",
-        "said",
         "sequence",
         "shard",
         "stage",
@@ -97,9 +100,8 @@ class PlainReader:
     )
 
     def __init__(self) -> None:
-        self._object: PlainObject = PlainObject()
-        self._payload: bytes = b""
-        self.said: i64 = 0  # a bit for each member
+        super().__init__()
+        self.kind: i64 = NONE
         self.queue: bytes = b""
         self.message: bytes = b""
         self.label: i64 = 0
@@ -111,31 +113,25 @@ class PlainReader:
         self.wait_us: i64 = 0
         self.work_us: i64 = 0
 
-    def read(self, payload: bytes) -> i64:
-        """What was asked, or NONE."""
-        members = self._object
-        if not members.opens(payload):
+    def kind_of(self, payload: bytes) -> i64:
+        """What was asked, or NONE: all that must be said is, and nothing that such a request does not know."""
+        if not self.reads(payload):
             return NONE
-        self._payload = payload
-        self.said = self.label = self.priority = self.notify = self.wait_us = 0
-        self.stage = stages.READY
-        kind: i64 = NONE
-        while members.named():
-            member = self._named()
-            if member == 0 or self.said & member != 0:
-                return NONE
-            self.said |= member
-            if member == TYPE:
-                kind = self._kind()
-            elif not self._value(member):
-                return NONE
-            if not members.goes_on():
-                break
-        return kind if members.ended and self._is_whole(kind) else NONE
+        must, may = _POP_MUST, _POP_MAY
+        if self.kind == POST:
+            must, may = _POST_MUST, _POST_MAY
+        elif self.kind == FETCH:
+            must, may = _FETCH_MUST, _FETCH_MAY
+        elif self.kind == FINISH:
+            must, may = _FINISH_MUST, _FINISH_MAY
+        return self.kind if self.said & must == must and self.said | may == may else NONE
 
-    def _named(self) -> i64:
-        """The member of that name; 0: none that we know."""
-        name = self._object.word
+    def forget(self) -> None:
+        self.label = self.priority = self.notify = self.wait_us = 0
+        self.stage = stages.READY
+
+    def member(self) -> i64:
+        name = self.word
         member: i64 = 0
         if name == _QUEUE:
             member = QUEUE
@@ -165,41 +161,44 @@ class PlainReader:
             member = TIMEOUT
         return member
 
-    def _kind(self) -> i64:
-        if not self._object.says():
-            return NONE
-        said = self._object.word
-        if said == _POST:
-            return POST
-        if said == _FETCH:
-            return FETCH
-        if said == _FINISH:
-            return FINISH
-        return POP if said == _POP else NONE
+    def value(self, member: i64) -> bool:
+        if member & _TEXTS != 0:
+            return self._is_text(member)
+        if member & _NUMBERS != 0:
+            return self._is_number(member)
+        if member & _STAGES != 0:
+            return self._is_stage()
+        if member & _DURATIONS != 0:
+            return self._is_duration(member)
+        return self._is_kind() if member == TYPE else self._are_notices()
 
-    def _value(self, member: i64) -> bool:
-        """Whether it is plain, and what such a member may be."""
-        members = self._object
-        if member in (QUEUE, MESSAGE):
-            return members.text() and self._keep_text(member)
-        if member == NOTIFY:
-            return self._notices()
-        if member in (SYNC, RESPONSE):
-            return members.says() and self._keep_stage()
-        if member <= SEQUENCE:
-            return members.whole() and self._keep_number(member)
-        return members.seconds() and self._keep_seconds(member)
+    def _is_kind(self) -> bool:
+        self.kind = NONE
+        if self.says():
+            if self.word == _POST:
+                self.kind = POST
+            elif self.word == _FETCH:
+                self.kind = FETCH
+            elif self.word == _FINISH:
+                self.kind = FINISH
+            elif self.word == _POP:
+                self.kind = POP
+        return self.kind != NONE
 
-    def _keep_text(self, member: i64) -> bool:
-        text = self._payload[self._object.start : self._object.stop]
+    def _is_text(self, member: i64) -> bool:
+        if not self.tells():
+            return False
         if member == QUEUE:
-            self.queue = text
+            self.queue = self.text()
         else:
-            self.message = text
+            self.message = self.text()
         return True
 
-    def _keep_number(self, member: i64) -> bool:
-        number = self._object.number
+    def _is_number(self, member: i64) -> bool:
+        """One that such a member may be."""
+        if not self.counts():
+            return False
+        number = self.number
         if member == LABEL:
             self.label = number
         elif member == SEQUENCE:
@@ -212,42 +211,33 @@ class PlainReader:
             return number <= PRIORITY_MAX
         return True
 
-    def _keep_stage(self) -> bool:
-        self.stage = _stage(self._object.word)
+    def _is_stage(self) -> bool:
+        if not self.says():
+            return False
+        self.stage = _stage(self.word)
         return stages.READY <= self.stage <= stages.SYNC
 
-    def _keep_seconds(self, member: i64) -> bool:
-        seconds = self._object.number
-        if member == WORK_TIMEOUT:
-            self.work_us = seconds * SECOND_US
-        else:
-            self.wait_us = seconds * SECOND_US
-        return seconds <= _SECONDS_MAX
-
-    def _notices(self) -> bool:
-        """A list of stages, none of them left out between commas; an empty one is not plain."""
-        members = self._object
-        if not members.passes(_OPENING):
+    def _is_duration(self, member: i64) -> bool:
+        if not self.measures() or self.number > _SECONDS_MAX:
             return False
-        while members.says():
-            stage = _stage(self._object.word)
+        if member == WORK_TIMEOUT:
+            self.work_us = self.number * SECOND_US
+        else:
+            self.wait_us = self.number * SECOND_US
+        return True
+
+    def _are_notices(self) -> bool:
+        """A list of stages; an empty one is not plain."""
+        if not self.passes(_OPENING):
+            return False
+        while self.says():
+            stage = _stage(self.word)
             if stage == _NO_STAGE:
                 return False
             self.notify |= 1 << stage
-            if not members.passes(_COMMA):
-                return members.passes(_CLOSING)
+            if not self.passes(_COMMA):
+                return self.passes(_CLOSING)
         return False
-
-    def _is_whole(self, kind: i64) -> bool:
-        """All that must be said is, and nothing that such a request does not know."""
-        said = self.said
-        if kind == POST:
-            return said & _POST_MUST == _POST_MUST and said | _POST_MAY == _POST_MAY
-        if kind == FETCH:
-            return said & _FETCH_MUST == _FETCH_MUST and said | _FETCH_MAY == _FETCH_MAY
-        if kind == FINISH:
-            return said & _FINISH_MUST == _FINISH_MUST and said | _FINISH_MAY == _FINISH_MAY
-        return kind == POP and said & _POP_MUST == _POP_MUST and said | _POP_MAY == _POP_MAY
 
 
 def _stage(name: i64) -> i64:

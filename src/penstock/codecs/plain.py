@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from librt.strings import read_i64_le
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 COMPILED: Final = not __file__.endswith(".py")
 
@@ -88,43 +88,65 @@ def word_of(name: bytes) -> i64:
     return found
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PlainObject:
-    """A flat object on its way in: first `opens`, then for each member `named`, its value, and `goes_on`.
+    """One flat object at a time. What a dialect adds: `forget`, `member` and `value`.
 
-    Every step answers False, for good, where what stands there is not plain.
+    Every step answers False where what stands there is not plain; then all of it is not.
     """
 
-    __slots__ = ("_at", "_last", "_payload", "ended", "number", "start", "stop", "word")
+    __slots__ = ("_at", "_last", "_payload", "_start", "_stop", "number", "said", "word")
 
     def __init__(self) -> None:
+        self.said: i64 = 0  # a bit for each member
+        self.word: i64 = 0  # the last one
+        self.number: i64 = 0  # the last one
         self._payload: bytes = b""
         self._at: i64 = 0
         self._last: i64 = 0  # where the closing brace is
-        self.ended: bool = False  # all of it was read
-        self.start: i64 = 0  # of the last text
-        self.stop: i64 = 0
-        self.word: i64 = 0  # the last one
-        self.number: i64 = 0  # the last one
+        self._start: i64 = 0  # of the last text
+        self._stop: i64 = 0
 
-    def opens(self, payload: bytes) -> bool:
+    # -- what a dialect adds
+
+    def forget(self) -> None:
+        """Another object begins: what it does not say was not said."""
+        raise NotImplementedError
+
+    def member(self) -> i64:
+        """The bit of the member whose name is the last word; 0: none that we know."""
+        raise NotImplementedError
+
+    def value(self, member: i64) -> bool:
+        """Its value is next: whether it is one, and plain."""
+        raise NotImplementedError
+
+    # -- the whole
+
+    def reads(self, payload: bytes) -> bool:
+        """Whether all of it is plain, and no member is said twice."""
         self._payload = payload
         self._at = 1
         self._last = len(payload) - 1
-        self.ended = False
-        return self._last > 0 and payload[0] == _OPEN and payload[self._last] == _CLOSE
-
-    def goes_on(self) -> bool:
-        if self._at == self._last:
-            self.ended = True
+        self.said = 0
+        self.forget()
+        if self._last <= 0 or payload[0] != _OPEN or payload[self._last] != _CLOSE:
             return False
-        return self.passes(_COMMA)
+        while self.says() and self.passes(_COLON):
+            member = self.member()
+            if member == 0 or self.said & member != 0 or not self.value(member):
+                return False
+            self.said |= member
+            if self._at == self._last:
+                return True
+            if not self.passes(_COMMA):
+                return False
+        return False
 
-    def named(self) -> bool:
-        """Its name is the last word."""
-        return self.says() and self.passes(_COLON)
+    # -- steps, for values
 
     def says(self) -> bool:
-        """A word is next."""
+        """A word."""
         payload = self._payload
         at: i64 = self._at
         if payload[at] != _QUOTE:
@@ -146,19 +168,23 @@ class PlainObject:
         self._at = at + 1
         return True
 
-    def text(self) -> bool:
-        """It lies from `start` to `stop`."""
+    def tells(self) -> bool:
+        """A text; `text` gives it."""
         payload = self._payload
         if payload[self._at] != _QUOTE:
             return False
-        self.start = self._at + 1
-        self.stop = in_words(payload, self.start)
-        if self.stop >= self._last or payload[self.stop] != _QUOTE:
+        self._start = self._at + 1
+        self._stop = plain_end(payload, self._start)
+        if self._stop >= self._last or payload[self._stop] != _QUOTE:
             return False
-        self._at = self.stop + 1
+        self._at = self._stop + 1
         return True
 
-    def whole(self) -> bool:
+    def text(self) -> bytes:
+        """The last one."""
+        return self._payload[self._start : self._stop]
+
+    def counts(self) -> bool:
         """A whole number, not below 0."""
         payload = self._payload
         at: i64 = self._at
@@ -175,9 +201,9 @@ class PlainObject:
         self._at = at
         return True
 
-    def seconds(self) -> bool:
-        """A whole number of them, perhaps with a point and a zero."""
-        if not self.whole():
+    def measures(self) -> bool:
+        """A whole number, perhaps with a point and a zero."""
+        if not self.counts():
             return False
         if self._payload[self._at] == _POINT:
             if self._payload[self._at + 1] != _ZERO:
@@ -186,7 +212,7 @@ class PlainObject:
         return True
 
     def passes(self, mark: i64) -> bool:
-        """That mark is next, and left behind. A space may follow."""
+        """That mark, and perhaps a space behind it."""
         payload = self._payload
         if payload[self._at] != mark:
             return False

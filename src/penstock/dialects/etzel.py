@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from penstock import __version__
 from penstock.codecs import etzel, etzel_plain, websocket
-from penstock.codecs.etzel_plain import PlainReader
+from penstock.codecs.etzel_plain import PlainRequest
 from penstock.codecs.etzel_shapes import ACK, FET, PUB, SUB
 from penstock.codecs.plain import COMPILED
 from penstock.codecs.showing import shown
@@ -114,7 +114,7 @@ class EtzelSession(WebSocketSession):
         self._said: dict[int, bytes] = {}  # by turn: the queue of a FET, the whole answer of an ACK
         self._places: list[Place] = []  # the number of one is the token of its wake-up
         self._by_queue: dict[bytes, int] = {}
-        self._plain: PlainReader = PlainReader()
+        self._plain: PlainRequest = PlainRequest()
         self._name: Name = Name(b"")  # the last that was said: most say the same again and again
         self._publishing: Publishing = Publishing()  # and how they last published
 
@@ -144,7 +144,7 @@ class EtzelSession(WebSocketSession):
 
     def _read_plain(self, turn: i64, payload: bytes) -> bool:
         plain = self._plain
-        kind = plain.read(payload)
+        kind = plain.kind_of(payload)
         if kind == etzel_plain.PUB:
             delay_us = _within(plain.delay_s, 0, DELAY_MAX_S)
             ttl_us = _within(plain.expires_s, 0, EXPIRES_MAX_S)
@@ -299,7 +299,7 @@ class EtzelSession(WebSocketSession):
 
 def _within(seconds: i64, least_s: i64, most_s: i64) -> i64:
     """As etzel.duration_us, of a number that is plain."""
-    if seconds == etzel_plain.UNSAID:
+    if seconds == etzel.UNSAID:
         return etzel.UNSAID
     return seconds * SECOND_US if least_s <= seconds <= most_s else etzel.OUT_OF_RANGE
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from penstock.codecs.glovebox_plain import PlainReader
+from penstock.codecs.glovebox_plain import PlainRequest
 from penstock.codecs.upgrade import Head
 from penstock.dialects import glovebox_binary, glovebox_json
 from penstock.dialects.context import Context
@@ -39,7 +39,7 @@ class GloveboxSession(AskingSession):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._greeted: bool = False
-        self._plain: PlainReader = PlainReader()
+        self._plain: PlainRequest = PlainRequest()
         self._spoken: Words = JsonWords(self._output)
 
     # -- the connection's side

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from mypy_extensions import i64
@@ -31,7 +32,7 @@ def read(session: AskingSession, payload: bytes) -> None:
 
 
 def _read(session: AskingSession, reader: Reader, tag: i64) -> bool:
-    """No table of functions: compiled, a call by name is many times quicker than one by value."""
+    """By name and not through a table: compiled, that is a call of C, and the other one of Python."""
     if tag == _POST:
         return _post(session, reader)
     if tag == _FETCH:
@@ -122,7 +123,7 @@ def _stage(reader: Reader, last: i64) -> i64:
 
 def _duration_us(reader: Reader) -> i64:
     seconds = reader.f32()
-    if seconds - seconds != 0.0:  # it is no number, or has no end
+    if not math.isfinite(seconds):
         reader.fail()
         return 0
     return us(seconds)

@@ -11,7 +11,7 @@ from mypy_extensions import i64
 
 from penstock.codecs import glovebox_plain
 from penstock.codecs.bincode import U32_MAX, is_u64
-from penstock.codecs.glovebox_plain import PlainReader
+from penstock.codecs.glovebox_plain import PlainRequest
 from penstock.codecs.glovebox_shapes import (
     DECODER,
     LABELLED,
@@ -39,13 +39,13 @@ _DECODE: Final = DECODER.decode
 _NOTIFY: Final = {name: 1 << stage for stage, name in enumerate(STAGES)}
 
 
-def read(session: AskingSession, plain: PlainReader, payload: bytes) -> None:
+def read(session: AskingSession, plain: PlainRequest, payload: bytes) -> None:
     if not COMPILED or not _read_plain(session, plain, payload):
         read_any(session, payload)
 
 
-def _read_plain(session: AskingSession, plain: PlainReader, payload: bytes) -> bool:
-    kind = plain.read(payload)
+def _read_plain(session: AskingSession, plain: PlainRequest, payload: bytes) -> bool:
+    kind = plain.kind_of(payload)
     if kind == glovebox_plain.POST:
         session.post(plain.queue, plain.message, plain.priority, plain.label, plain.notify)
     elif kind == glovebox_plain.FETCH:

@@ -14,11 +14,11 @@ from penstock.dialects.glovebox_asking import EXTEND_ALL, FINISH_ALL, RELEASE_AL
 from penstock.dialects.glovebox_reading import Reading
 from penstock.model import contract
 from penstock.model.contract import Call
-from penstock.model.limits import PRIORITY_MAX, PRIORITY_MIN
+from penstock.model.limits import NEVER_US, PRIORITY_MAX, PRIORITY_MIN
 from penstock.model.message import Origin
 from penstock.model.options import Publishing
 
-_ROW_MAX: Final = 1 << 61  # no i64: compiled, a greater number could not be compared with one
+_ROW_MAX: Final = int(NEVER_US)  # compiled, a number beyond 64 bits cannot be compared with an i64
 _NEITHER: Final = -2  # of a shard and a sequence, each of them -1
 _TWO: Final = b"said twice, as text and as bytes"
 

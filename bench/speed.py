@@ -13,8 +13,9 @@ from bench.tables import Table, at_least, spread
 NAME: Final = "speed"
 HEADS: Final = (
     *("durability", "peer", "c x n", "penstock /s", "peer /s", "ratio", "spread", "floor → goal", "verdict"),
-    *("p50 µs", "p99 µs", "server µs/op", "load CPU", "others' CPU"),
+    *("rounds", "p50 µs", "p99 µs", "server µs/op", "load CPU", "others' CPU"),
 )
+NEAR: Final = 0.1  # a ratio that differs from its floor by less than this share of it falls on either side by chance
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,18 @@ class Line:
     def verdict(self) -> str:
         return at_least(self.ratio(), self.row.floor, self.row.goal)
 
+    def is_near(self) -> bool:
+        """Its floor, from above or from below."""
+        floor = self.row.floor
+        return abs(self.ratio() - floor) < floor * NEAR
+
     def cells(self) -> list[str]:
         row = self.row
         return [
             *(row.durability, row.title, str(row.shape)),
             *(f"{median(side, row.unit):,.0f}" for side in (self.ours, self.peer)),
             *(f"{self.ratio():.2f}", spread(self.ratios(), ".2f"), f"{row.floor:g} → {row.goal:g}", self.verdict()),
+            str(len(self.ours)),
             *(self.both("p50_us", ",.0f"), self.both("p99_us", ",.0f")),
             *(self.both("server_us", ".2f"), self.both("load_share", ".0%"), self.both("others_share", ".0%")),
         ]
@@ -54,7 +61,17 @@ def median(results: list[Result], name: str) -> float:
 
 
 def lines(rows: list[Row], results: Results) -> list[Line]:
-    return [Line(row, results[row.ours, row.shape], results[row.peer, row.shape]) for row in rows]
+    return [line(row, results[row.ours, row.shape], results[row.peer, row.shape]) for row in rows]
+
+
+def line(row: Row, ours: list[Result], peer: list[Result]) -> Line:
+    """Of the rounds in which both were measured: a row near its floor has more, and may share one side with others."""
+    both = min(len(ours), len(peer))
+    return Line(row, ours[:both], peer[:both])
+
+
+def near(told: list[Line]) -> list[Row]:
+    return [line.row for line in told if line.is_near()]
 
 
 def table(told: list[Line]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bench import tables
 from bench.rounds import groups
 from bench.rows import CONFIRMS, PEERS, SHAPES, rows
-from bench.speed import Line, behind, table
+from bench.speed import Line, behind, lines, near, table
 
 
 def test_every_durability_and_shape_has_its_rows() -> None:
@@ -51,6 +52,24 @@ def test_a_row_tells_the_median_of_the_ratios_of_the_rounds() -> None:
     assert made.verdicts == [tables.BELOW]
     assert "0.10 to 0.90" in made.plain()
     assert "ready beanstalkd 1 x 1 (0.80)" in behind([line])
+
+
+def test_what_comes_out_near_its_floor_above_or_below_is_measured_further() -> None:
+    row = next(row for row in rows() if row.floor == 1.2)
+    made = {ratio: Line(row, [result(ratio)], [result(1)]) for ratio in (1.07, 1.09, 1.2, 1.31, 1.33)}
+    assert [ratio for ratio, line in made.items() if near([line])] == [1.09, 1.2, 1.31]
+    assert not Line(replace(row, floor=0), [result(0)], [result(1)]).is_near()
+
+
+def test_a_row_has_the_rounds_in_which_both_of_its_systems_were_measured() -> None:
+    one, other = [row for row in rows() if row.shape == SHAPES[0] and row.durability == "ready"][:2]
+    assert one.ours is other.ours
+    results = {
+        (one.ours, one.shape): [result(1), result(2), result(3)],
+        (one.peer, one.shape): [result(1), result(1), result(1)],
+        (other.peer, other.shape): [result(1)],
+    }
+    assert [line.ratios() for line in lines([one, other], results)] == [[1, 2, 3], [1]]
 
 
 def test_a_table_takes_its_place_in_the_page(tmp_path: Path) -> None:

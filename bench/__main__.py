@@ -32,7 +32,9 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("tables", nargs="*", help=f"{', '.join(TABLES)}; all, or speed where rows or peers are named")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of every row; the median is told (5)")
-    parser.add_argument("--near-rounds", type=int, default=20, help="rounds of rows within a tenth of their floor (20)")
+    parser.add_argument(
+        "--most-rounds", type=int, default=20, help="of rows on both sides of their floor (20)"
+    )
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement (1)")
     parser.add_argument("--rows", default="", help="rows whose name holds one of these texts: 'write,4 x 100'")
     parser.add_argument("--peers", default="", help="rows whose title holds one of these texts: 'beanstalkd,RSMQ'")
@@ -46,7 +48,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     asked.tables = asked.tables or (["speed"] if asked.rows or asked.peers else [*TABLES])
     if asked.quick:
         asked.rounds, asked.seconds, asked.messages, asked.facts = 1, QUICK_S, QUICK_MESSAGES, QUICK_FACTS
-        asked.near_rounds, asked.history = asked.rounds, QUICK_HISTORY
+        asked.most_rounds, asked.history = asked.rounds, QUICK_HISTORY
     return asked
 
 
@@ -68,16 +70,16 @@ def libraries(table: list[Row]) -> set[str]:
     return {row.peer.library for row in table if row.peer.library}
 
 
-def run_speed(bench: Bench, table: list[Row], rounds: int, near_rounds: int) -> tuple[Table, str]:
-    """Rows that come out near their floor, above it or below, go on: few rounds do not tell on which side they are."""
+def run_speed(bench: Bench, table: list[Row], rounds: int, most: int) -> tuple[Table, str]:
+    """Rows whose rounds lie on both sides of their floor go on: so few do not tell on which side they are."""
     results: Results = {}
     for number in range(rounds):
         one_round(bench, table, results)
         progress(f"speed: round {number + 1} of {rounds}")
-    near = speed.near(speed.lines(table, results))
-    for number in range(rounds, near_rounds if near else rounds):
-        one_round(bench, near, results)
-        progress(f"speed: round {number + 1} of {near_rounds}, for the {len(near)} rows near their floors")
+    wavering = speed.wavering(speed.lines(table, results))
+    for number in range(rounds, most if wavering else rounds):
+        one_round(bench, wavering, results)
+        progress(f"speed: round {number + 1} of {most}, for {len(wavering)} rows on both sides of their floors")
     told = speed.lines(table, results)
     return speed.table(told), f"{speed.behind(told)}\n{speed.others(told)}"
 
@@ -116,7 +118,7 @@ def measure(bench: Bench, asked: argparse.Namespace, table: list[Row], about: st
     about += f" {asked.rounds} rounds of {asked.seconds:g} s."
     made: list[tuple[Table, str]] = []
     if table:
-        made.append(run_speed(bench, table, asked.rounds, asked.near_rounds))
+        made.append(run_speed(bench, table, asked.rounds, asked.most_rounds))
     if "stock" in asked.tables:
         made.append((stock.measure(bench, asked.rounds), ""))
     if "backlog" in asked.tables:

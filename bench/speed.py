@@ -15,7 +15,6 @@ HEADS: Final = (
     *("durability", "peer", "c x n", "penstock /s", "peer /s", "ratio", "spread", "floor → goal", "verdict"),
     *("rounds", "p50 µs", "p99 µs", "server µs/op", "load CPU", "others' CPU"),
 )
-NEAR: Final = 0.1  # a ratio that differs from its floor by less than this share of it falls on either side by chance
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ class Line:
     def verdict(self) -> str:
         return at_least(self.ratio(), self.row.floor, self.row.goal)
 
-    def is_near(self) -> bool:
-        """Its floor, from above or from below."""
-        floor = self.row.floor
-        return abs(self.ratio() - floor) < floor * NEAR
+    def wavers(self) -> bool:
+        """Some of its rounds are above the floor and some below."""
+        ratios = self.ratios()
+        return min(ratios) < self.row.floor <= max(ratios)
 
     def cells(self) -> list[str]:
         row = self.row
@@ -65,13 +64,13 @@ def lines(rows: list[Row], results: Results) -> list[Line]:
 
 
 def line(row: Row, ours: list[Result], peer: list[Result]) -> Line:
-    """Of the rounds in which both were measured: a row near its floor has more, and may share one side with others."""
+    """Of the rounds in which both were measured: a row that wavers has more, and may share one side with others."""
     both = min(len(ours), len(peer))
     return Line(row, ours[:both], peer[:both])
 
 
-def near(told: list[Line]) -> list[Row]:
-    return [line.row for line in told if line.is_near()]
+def wavering(told: list[Line]) -> list[Row]:
+    return [line.row for line in told if line.wavers()]
 
 
 def table(told: list[Line]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from bench import tables
 from bench.rounds import groups
 from bench.rows import CONFIRMS, PEERS, SHAPES, rows
-from bench.speed import Line, behind, lines, near, table
+from bench.speed import Line, behind, lines, table, wavering
 
 
 def test_every_durability_and_shape_has_its_rows() -> None:
@@ -54,11 +53,14 @@ def test_a_row_tells_the_median_of_the_ratios_of_the_rounds() -> None:
     assert "ready beanstalkd 1 x 1 (0.80)" in behind([line])
 
 
-def test_what_comes_out_near_its_floor_above_or_below_is_measured_further() -> None:
+@pytest.mark.parametrize(
+    ("ratios", "goes_on"),
+    [((1.1, 1.3), True), ((1.3, 1.1), True), ((1.19, 1.2), True), ((1.2, 1.3), False), ((1.1, 1.19), False)],
+)
+def test_a_row_whose_rounds_lie_on_both_sides_of_its_floor_goes_on(ratios: tuple[float, ...], goes_on: bool) -> None:
     row = next(row for row in rows() if row.floor == 1.2)
-    made = {ratio: Line(row, [result(ratio)], [result(1)]) for ratio in (1.07, 1.09, 1.2, 1.31, 1.33)}
-    assert [ratio for ratio, line in made.items() if near([line])] == [1.09, 1.2, 1.31]
-    assert not Line(replace(row, floor=0), [result(0)], [result(1)]).is_near()
+    line = Line(row, [result(ratio) for ratio in ratios], [result(1) for _ in ratios])
+    assert wavering([line]) == ([row] if goes_on else [])
 
 
 def test_a_row_has_the_rounds_in_which_both_of_its_systems_were_measured() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,28 @@ def test_a_claim_that_came_to_nothing_runs_out(cache: Path) -> None:
     (mark,) = (cache / "penstock").iterdir()
     os.utime(mark, (1, 1))
     assert making()
+
+
+def test_what_nobody_has_read_for_a_month_goes_when_another_is_made(cache: Path) -> None:
+    (cache / "penstock").mkdir(parents=True)
+    for name, days in (("spark-old.jsa", 31), ("spark-old.making", 31), ("spark-used.jsa", 29)):
+        then = time.time() - days * 86_400
+        (cache / "penstock" / name).touch()
+        os.utime(cache / "penstock" / name, (then, then))
+    assert making()
+    file = place()
+    assert file is not None
+    assert {found.name for found in (cache / "penstock").iterdir()} == {"spark-used.jsa", f"{file.stem}.making"}
+
+
+def test_to_read_it_keeps_it(cache: Path) -> None:
+    file = place()
+    assert file is not None
+    file.parent.mkdir(parents=True)
+    file.touch()
+    os.utime(file, (1, 1))
+    assert reading()
+    assert time.time() - file.stat().st_mtime < 60
 
 
 def test_another_java_has_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Class data: what Spark loads at every start, laid ready by Java in a file, which takes a third off a short command.
 
 It must not matter: a file that is missing, damaged or of another Java is passed over, and may be removed at any time.
+Whoever makes one removes those that nobody has read for a month.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -14,13 +16,18 @@ from pathlib import Path
 from typing import Final
 
 _CLAIM_S: Final = 3_600
+_UNREAD_S: Final = 30 * 86_400
 _QUIET: Final = "-Xlog:disable"  # Java tells of each class that it leaves out
 
 
 def reading() -> str:
     """For whoever starts Java: what is there, if there is something."""
     file = place()
-    return f"-XX:SharedArchiveFile={file} {_QUIET}" if file is not None and file.exists() else ""
+    if file is None or not file.exists():
+        return ""
+    with contextlib.suppress(OSError):
+        os.utime(file)  # when it was last read
+    return f"-XX:SharedArchiveFile={file} {_QUIET}"
 
 
 def making() -> str:
@@ -28,7 +35,16 @@ def making() -> str:
     file = place()
     if file is None or file.exists() or " " in str(file) or not _claimed(file.with_suffix(".making")):
         return ""
+    _sweep(file.parent)
     return f"-XX:ArchiveClassesAtExit={file} {_QUIET}"
+
+
+def _sweep(cache: Path) -> None:
+    """Each is 180 MB, and every environment with a Spark of its own leaves one."""
+    for file in cache.glob("spark-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - file.stat().st_mtime > _UNREAD_S:
+                file.unlink()
 
 
 def _claimed(mark: Path) -> bool:

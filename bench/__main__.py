@@ -32,9 +32,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("tables", nargs="*", help=f"{', '.join(TABLES)}; all, or speed where rows or peers are named")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of every row; the median is told (5)")
-    parser.add_argument(
-        "--most-rounds", type=int, default=20, help="of rows on both sides of their floor (20)"
-    )
+    parser.add_argument("--most-rounds", type=int, default=20, help="of rows on both sides of their floor (20)")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement (1)")
     parser.add_argument("--rows", default="", help="rows whose name holds one of these texts: 'write,4 x 100'")
     parser.add_argument("--peers", default="", help="rows whose title holds one of these texts: 'beanstalkd,RSMQ'")

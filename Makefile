@@ -76,9 +76,13 @@ clean: ## remove what make has made; data stays
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# A lock names all there is: pip is not to look for more, and not to be led astray by what was released since.
+INSTALL := install --quiet --no-deps --require-hashes --requirement
+
 $(READY): requirements.lock pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/pip $(INSTALL) requirements.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip check
 	@touch $@
 
 # What is tested is compiled like what is used, and optimised less: that takes minutes, and changes no answer.
@@ -95,7 +99,7 @@ $(CACHE)/.ready: $(READY)
 
 # Where the system has no node, a wheel brings one.
 $(NODE)/.ready: tests/interop/package.json tests/interop/package-lock.json tests/interop/node.lock $(READY)
-	@command -v npm >/dev/null || $(BIN)/pip install --quiet --require-hashes --requirement tests/interop/node.lock
+	@command -v npm >/dev/null || $(BIN)/pip $(INSTALL) tests/interop/node.lock
 	@mkdir -p $(NODE) && cp tests/interop/package.json tests/interop/package-lock.json $(NODE)
 	cd $(NODE) && PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --silent --omit=optional --no-audit --no-fund
 	@touch $@
@@ -103,7 +107,7 @@ $(NODE)/.ready: tests/interop/package.json tests/interop/package-lock.json tests
 # They have our script's name, or a package `tests`: not beside ours.
 $(CURDIR)/build/%-venv/.ready: tests/interop/%.lock $(READY)
 	@rm -rf $(@D) && $(BIN)/python -m venv --without-pip $(@D)
-	$(BIN)/pip --python $(@D)/bin/python install --quiet --require-hashes --requirement $<
+	$(BIN)/pip --python $(@D)/bin/python $(INSTALL) $<
 	@touch $@
 
 # Debian keeps ensurepip in a package of its own; the system's pip can fill the gap.

@@ -106,14 +106,19 @@ class SimDisk(Disk):
 
     def create(self, name: str, size: int) -> int:
         self._operate(f"create {name}")
-        if name in self.files:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
-        file = File(b"")
-        self._name(Naming(None, name, file))
+        file = self._new(name)
         file.change(0, bytes(size // 2))
         self._operate(f"fill {name}")
         file.change(size // 2, bytes(size - size // 2))
         file.sync()
+        return self._handle(file)
+
+    def reserve(self, name: str, size: int) -> int:
+        self._operate(f"reserve {name}")
+        file = self._new(name)
+        whole = Change(0, bytes(size))  # how large a file is: the disk knows that as one thing
+        whole.apply(file.content)
+        file.pending.append(whole)
         return self._handle(file)
 
     def open(self, name: str) -> int:
@@ -221,6 +226,13 @@ class SimDisk(Disk):
     def _name(self, naming: Naming) -> None:
         naming.apply(self.files)
         self.namings.append(naming)
+
+    def _new(self, name: str) -> File:
+        if name in self.files:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+        file = File(b"")
+        self._name(Naming(None, name, file))
+        return file
 
     def _file(self, name: str) -> File:
         if name not in self.files:

@@ -23,10 +23,19 @@ def test_a_new_file_is_all_zeros(disk: Disk) -> None:
     assert disk.names() == ["a"]
 
 
+def test_room_that_is_reserved_reads_as_zeros(disk: Disk) -> None:
+    handle = disk.reserve("a", 3 << 20 | 5)
+    disk.write(handle, 1, b"x")
+    disk.close(handle)
+    assert disk.read("a") == b"\0x" + bytes((3 << 20 | 5) - 2)
+    assert disk.names() == ["a"]
+
+
 def test_a_file_is_never_created_over_another(disk: Disk) -> None:
     disk.close(disk.create("a", 1))
-    with pytest.raises(FileExistsError):
-        disk.create("a", 2)
+    for make in (disk.create, disk.reserve):
+        with pytest.raises(FileExistsError):
+            make("a", 2)
 
 
 def test_writes_stand_where_they_were_put(disk: Disk) -> None:
@@ -88,8 +97,9 @@ def test_content_put_in_place_replaces_a_file_and_leftovers(disk: Disk) -> None:
     assert (disk.names(), disk.read("a")) == (["a"], b"content")
 
 
-def test_zeros_are_really_allocated(tmp_path: Path) -> None:
-    handle = OsDisk(str(tmp_path)).create("a", 1 << 20)
+@pytest.mark.parametrize("make", [OsDisk.create, OsDisk.reserve])
+def test_room_is_really_allocated(tmp_path: Path, make: Callable[[OsDisk, str, int], int]) -> None:
+    handle = make(OsDisk(str(tmp_path)), "a", 1 << 20)
     assert os.fstat(handle).st_blocks * 512 >= 1 << 20
     os.close(handle)
 
@@ -118,6 +128,8 @@ def test_a_creation_that_fails_keeps_no_handle(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "pwrite", lambda handle, data, at: 0)
     with pytest.raises(OSError, match="nothing more"):
         OsDisk(str(tmp_path)).create("a", 12)
+    with pytest.raises(OSError, match="Invalid argument"):
+        OsDisk(str(tmp_path)).reserve("b", -1)
     assert len(os.listdir("/proc/self/fd")) == before
 
 

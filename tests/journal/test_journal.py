@@ -232,7 +232,52 @@ def test_a_spare_spares_the_making() -> None:
     journal.prepare_spare()
     before = len(disk.operations)
     journal.rotate(START_US)
-    assert not any(operation.startswith("create") for operation in disk.operations[before:])
+    assert not any(operation.startswith(("create", "reserve")) for operation in disk.operations[before:])
+
+
+def made(disk: SimDisk, name: str) -> list[str]:
+    """How files of that name were made."""
+    return [operation.split()[0] for operation in disk.operations if operation in (f"create {name}", f"reserve {name}")]
+
+
+def test_zeros_are_written_beforehand_where_syncs_are_often() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.prepare_spare()
+    for number in range(3):
+        journal.append(batch_of((number, b"a")), START_US)
+        journal.sync()
+    journal.rotate(START_US)
+    journal.prepare_spare()
+    assert (made(disk, "fresh.journal"), made(disk, SPARE_NAME)) == (["create"], ["create", "create"])
+
+
+def test_zeros_are_not_written_where_much_is_written_between_two_syncs() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk, 4 << 20)
+    journal.append(batch_of((1, bytes(1 << 20))), START_US)
+    journal.rotate(START_US)
+    journal.prepare_spare()
+    assert made(disk, SPARE_NAME) == ["reserve"]
+    journal.append(batch_of((2, b"a")), START_US)
+    journal.rotate(START_US)
+    journal.prepare_spare()
+    assert made(disk, SPARE_NAME) == ["reserve", "create"]
+
+
+def test_whoever_expects_few_syncs_has_no_zeros_written_at_the_start() -> None:
+    disk = SimDisk()
+    journal = Journal(disk, STORE_ID, 1, 1, START_US, SEGMENT_BYTES, syncs_often=False)
+    journal.prepare_spare()
+    assert (made(disk, "fresh.journal"), made(disk, SPARE_NAME)) == (["reserve"], ["reserve"])
+
+
+def test_nobody_waits_until_zeros_are_written() -> None:
+    disk = SimDisk()
+    journal = new_journal(disk)
+    journal.append(batch_of((1, b"a")), START_US)
+    journal.rotate(START_US)
+    assert made(disk, "fresh.journal") == ["create", "reserve"]
 
 
 def test_after_a_segment_that_was_hardly_filled_the_next_is_made_small_until_one_is_full() -> None:
@@ -476,10 +521,17 @@ class SmallDisk(SimDisk):
     room = 0
 
     def create(self, name: str, size: int) -> int:
+        self._fit(name, size)
+        return super().create(name, size)
+
+    def reserve(self, name: str, size: int) -> int:
+        self._fit(name, size)
+        return super().reserve(name, size)
+
+    def _fit(self, name: str, size: int) -> None:
         if sum(len(file.content) for file in self.files.values()) + size > self.room:
             super().create(name, 0)
             raise OSError(errno.ENOSPC, "No space left on device")
-        return super().create(name, size)
 
 
 def small_journal(room: int) -> tuple[SmallDisk, Journal]:

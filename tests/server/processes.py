@@ -55,7 +55,7 @@ class BadDisk(Disk):
     def _told(self, name):
         return os.path.exists(os.path.join(self._path, "..", name))
 
-for name in ("names", "read", "create", "open", "write", "cut", "close", "rename", "remove", "sync_names"):
+for name in ("names", "read", "create", "reserve", "open", "write", "cut", "close", "rename", "remove", "sync_names"):
     setattr(BadDisk, name, lambda self, *arguments, name=name: getattr(self._disk, name)(*arguments))
 store.OsDisk = BadDisk
 """

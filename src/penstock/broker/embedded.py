@@ -43,6 +43,7 @@ class Embedded(Driven):
         self._disk = disk
         self._store_id = store_id
         self._segment_bytes = segment_bytes
+        self._syncs_often: bool = confirm == stages.SYNC
         self._outbox = Outbox(confirm)
         self._engine = Engine(book, self._outbox)
         self.broker: Broker = self._engine
@@ -63,6 +64,7 @@ class Embedded(Driven):
             now_us=wall_us,
             segment_bytes=self._segment_bytes,
             restore=self._engine.restore,
+            syncs_often=self._syncs_often,
         )
         self.journal: Journal = journal
         note = {"version": version, "clean": recovery.clean, "cut_bytes": recovery.cut_bytes}

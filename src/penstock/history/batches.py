@@ -45,7 +45,7 @@ def _in_a_row(reader: SegmentReader) -> Ints:
     """Those from the reader's place on, up to the first that is not where the one before it ends; the reader goes on
     from there. What only looks like a batch, inside a body, is such a one."""
     words = words_of(reader.data)
-    places = np.flatnonzero((words & _LOW) == _MAGIC)
+    places = np.flatnonzero(np.frombuffer(reader.data, "<u4", 2 * len(words))[::2] == _MAGIC)
     places = places[places + BATCH_HEADER_BYTES // WORD <= len(words)]
     at, first, at_us, sizes = places * WORD, words[places + 1], words[places + 2], words[places + 4]
     counts, heap_bytes = sizes & _LOW, sizes >> 32 & _LOW

@@ -6,6 +6,7 @@ parent, gives way to everybody, and does one thing at a time.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import select
@@ -38,6 +39,9 @@ _NICENESS: Final = 10
 _REST: Final = 0.5  # of the time that a step took: everybody else's
 _IDLE_S: Final = 3_600.0  # so often retention is looked after where there is nothing to archive
 _PR_SET_PDEATHSIG: Final = 1
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+_KEPT_BYTES: Final = 32 << 20  # the most that it takes
 _STDIN: Final = 0
 
 # why it ended -> exit code, level and event; the first row that fits
@@ -75,6 +79,7 @@ def run(settings: Settings) -> int:
     """Until stdin ends; returns the exit code."""
     try:
         _step_back(settings.parent)
+        _keep_memory()
         lock = DirectoryLock(settings.data, ARCHIVIST_LOCK_NAME)
         try:
             _work(settings)
@@ -118,8 +123,11 @@ def _fold(folder: Folder, told: Told) -> None:
 
 def _keeper(settings: Settings, journal: Disk) -> Keeper:
     """Imported where it is wanted: what writes Parquet takes more memory than all the rest."""
+    import pyarrow as pa
+
     from penstock.history.keeper import Keeper
 
+    pa.set_memory_pool(pa.system_memory_pool())
     return Keeper(settings.data, journal, settings.dialects, settings.without_bodies, settings.keep_days)
 
 
@@ -163,6 +171,15 @@ def _is_over(handle: int) -> bool:
     poll = select.poll()
     poll.register(handle, select.POLLHUP)
     return any(events & select.POLLHUP for _, events in poll.poll(0))
+
+
+def _keep_memory() -> None:
+    """What one segment took serves the next: memory that is new to a process costs it, and many a machine, more than all
+    that is done in it. Not every C library can be told so."""
+    with contextlib.suppress(AttributeError):
+        tell = ctypes.CDLL(None).mallopt
+        tell(_M_MMAP_THRESHOLD, _KEPT_BYTES)
+        tell(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def _step_back(parent: int) -> None:

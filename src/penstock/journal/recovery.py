@@ -71,6 +71,7 @@ def recover(
     now_us: int,
     segment_bytes: int = SEGMENT_BYTES,
     restore: Restore = refuse,
+    syncs_often: bool = True,
 ) -> tuple[Journal, Recovery]:
     """Restores the newest snapshot, applies every fact after it, then begins a new segment.
 
@@ -92,7 +93,7 @@ def recover(
     except OSError as error:
         raise JournalDead(f"could not read the journal back: {error}") from error
     opened_us = max(now_us, found.last_at_us)
-    journal = Journal(disk, store_id, found.next_segment, found.next_fact, opened_us, segment_bytes)
+    journal = Journal(disk, store_id, found.next_segment, found.next_fact, opened_us, segment_bytes, syncs_often)
     found.seconds = time.perf_counter() - began
     return journal, found
 

@@ -33,6 +33,9 @@ class MemoryDisk(Disk):
         self._files[name] = bytearray(size)
         return self.open(name)
 
+    def reserve(self, name: str, size: int) -> int:
+        return self.create(name, size)
+
     def open(self, name: str) -> int:
         handle = next(self._numbers)
         self._handles[handle] = self._file(name)

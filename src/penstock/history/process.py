@@ -174,8 +174,8 @@ def _is_over(handle: int) -> bool:
 
 
 def _keep_memory() -> None:
-    """What one segment took serves the next: memory that is new to a process costs it, and many a machine, more than all
-    that is done in it. Not every C library can be told so."""
+    """What one segment took serves the next: memory that is new to it costs many a machine more than all that is done
+    in it. Not every C library can be told so."""
     with contextlib.suppress(AttributeError):
         tell = ctypes.CDLL(None).mallopt
         tell(_M_MMAP_THRESHOLD, _KEPT_BYTES)

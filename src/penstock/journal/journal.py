@@ -23,8 +23,8 @@ _NONE: Final = -1
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 _SPARE_LEAST: Final[i64] = 4_096
 ROOM_LEAST: Final[i64] = 1 << 20  # no segment is made smaller, where they may be this large
-# Zeros that were written beforehand make a sync a third cheaper; written for nothing, they cost more than all else. They
-# pay where no more than this is written, on the average, from one sync to the next.
+# Zeros that were written beforehand make a sync a third cheaper; written for nothing, they cost more than all else.
+# They pay where no more than this is written, on the average, from one sync to the next.
 _OFTEN_BYTES: Final[i64] = 256 << 10
 
 # What stands around the batches. At least a byte stays behind the footer until it is cut off: a segment that ends with

@@ -110,7 +110,7 @@ class DeferredSession(OrderedSession):
             return
         cut = data.rfind(b"\n") + 1
         if cut != 0:
-            self._go(self._lines_of(data[:cut]))
+            self._go(self._lines_of(data if cut == len(data) else data[:cut]))
         if cut < len(data) and not self.ended:
             self._partial += data[cut:]
             if len(self._partial) > LINE_MAX:
@@ -200,7 +200,7 @@ class DeferredSession(OrderedSession):
         context.broker.publish(self, token, self._queue, body, delay_us, _PUBLISHING, context.confirm)
 
     def _delete(self, token: i64, line: bytes, at: i64, end: i64) -> None:
-        if at in (0, end):
+        if at == 0 or at == end:
             self.say(token >> _TURN_SHIFT, INVALID_ID)
             return
         context = self.context
@@ -209,7 +209,7 @@ class DeferredSession(OrderedSession):
 
     def _return(self, token: i64, line: bytes, at: i64, end: i64) -> None:
         space: i64 = line.find(b" ", at, end) if at != 0 else -1
-        if at in (0, end, space):
+        if at == 0 or at == end or at == space:
             self.say(token >> _TURN_SHIFT, INVALID_ID)
             return
         delay_ms = milliseconds(line, space + 1, end) if space >= 0 else -1

@@ -96,10 +96,12 @@ class BatchVerbs(MessageVerbs):
 
     def found(self, call: Call) -> Message | None:
         """The message that a call is for, if its rule allows it."""
-        message = self.live(call.queue, call.seq)
+        queue = self._state.queues.get(call.queue)
+        if queue is None:
+            return None
+        message = self.live(queue, call.seq)
         if message is None and call.foreign_id:
-            queue = self._state.queues.get(call.queue)
-            message = None if queue is None else queue.by_foreign_id.get(call.foreign_id)
+            message = queue.by_foreign_id.get(call.foreign_id)
         return message if message is not None and _allowed(call, message) else None
 
     def _perform_publish(self, session: Session, call: Call) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from mypy_extensions import i64
 from penstock.codecs.facts import FactBatch
 from penstock.engine.endings import Endings
 from penstock.engine.hands import Hands
+from penstock.engine.queue import Queue
 from penstock.engine.replay import Silence
 from penstock.engine.rules import PolicyBook
 from penstock.engine.state import State
@@ -31,9 +32,7 @@ class Core(Broker):
         """For those who fold or compare whole states (snapshots, tests); not for dialects."""
         return self._state
 
-    def live(self, queue: bytes, seq: i64) -> Message | None:
+    def live(self, queue: Queue, seq: i64) -> Message | None:
         """A live message of this queue: a number of another queue's message is as unknown as any."""
         message = self._state.messages.get(seq)
-        if message is None or self._state.by_id[message.queue_id].name != queue:
-            return None
-        return message
+        return message if message is not None and message.queue_id == queue.id else None

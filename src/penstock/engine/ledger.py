@@ -23,6 +23,9 @@ class Page:
         self.messages: list[Message | None] = [None] * _SIZE
 
 
+_NOTHING: Final = Page()  # of no number; nobody adds to it
+
+
 class Ledger:
     """Law: no page is empty but the newest."""
 
@@ -30,6 +33,8 @@ class Ledger:
         self._pages: dict[int, Page] = {}
         self._newest: i64 = -1
         self._newest_page: Page = Page()
+        self._last: i64 = -1  # the one that was last looked up: its messages tend to be finished one after the other
+        self._last_page: Page = _NOTHING
         self.count: i64 = 0
 
     def __len__(self) -> int:
@@ -76,9 +81,19 @@ class Ledger:
         self.count -= 1
         if page.count == 0 and number != self._newest:
             del self._pages[number]
+            self._last = -1
+            self._last_page = _NOTHING
 
     def _page(self, number: i64) -> Page | None:
-        return self._newest_page if number == self._newest else self._pages.get(number)
+        if number == self._newest:
+            return self._newest_page
+        if number == self._last:
+            return self._last_page
+        page = self._pages.get(number)
+        if page is not None:
+            self._last = number
+            self._last_page = page
+        return page
 
     def _turn(self, number: i64) -> Page:
         """A new page; the newest so far goes if nothing is on it."""

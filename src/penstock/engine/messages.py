@@ -172,13 +172,14 @@ class MessageVerbs(Core):
         return waiter
 
     def finish(self, session: Session, token: i64, queue: bytes, seq: i64, rule: i64, holder: i64, stage: i64) -> None:
-        message = self.live(queue, seq)
-        if message is None or not may_end(message, rule, holder):
-            number = seq if queue in self._state.queues else 0
+        found = self._state.queues.get(queue)
+        message = None if found is None else self.live(found, seq)
+        if found is None or message is None or not may_end(message, rule, holder):
+            number = 0 if found is None else seq
             gone = rule == ANY_LIVE  # as good as finished by this call
             self._out.answer(session, token, stage if gone else stages.READY, codes.NO_MESSAGE, None, number)
             return
-        self._endings.finish(message, self._state.by_id[message.queue_id], session.dialect, holder)
+        self._endings.finish(message, found, session.dialect, holder)
         self._out.answer(session, token, stage, codes.OK, None, seq)
 
     def release(
@@ -193,21 +194,23 @@ class MessageVerbs(Core):
         holder: i64,
         stage: i64,
     ) -> None:
-        message = self.live(queue, seq)
-        if message is None or not may_release(message, rule, holder):
+        found = self._state.queues.get(queue)
+        message = None if found is None else self.live(found, seq)
+        if found is None or message is None or not may_release(message, rule, holder):
             self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, seq)
             return
-        self._endings.release(message, self._state.by_id[message.queue_id], session.dialect, delay_us, failed)
+        self._endings.release(message, found, session.dialect, delay_us, failed)
         self._out.answer(session, token, stage, codes.OK, None, seq)
 
     def extend(
         self, session: Session, token: i64, queue: bytes, seq: i64, lease_us: i64, rule: i64, holder: i64, stage: i64
     ) -> None:
-        message = self.live(queue, seq)
-        if message is None or not may_extend(message, rule, holder):
+        found = self._state.queues.get(queue)
+        message = None if found is None else self.live(found, seq)
+        if found is None or message is None or not may_extend(message, rule, holder):
             self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, seq)
             return
-        due_us = self.extend_live(message, self._state.by_id[message.queue_id], session.dialect, lease_us)
+        due_us = self.extend_live(message, found, session.dialect, lease_us)
         self._out.answer(session, token, stage, codes.OK, None, due_us)
 
     def extend_live(self, message: Message, queue: Queue, dialect: i64, lease_us: i64) -> i64:
@@ -217,9 +220,10 @@ class MessageVerbs(Core):
         return due_us
 
     def delete(self, session: Session, token: i64, queue: bytes, seq: i64, stage: i64) -> None:
-        message = self.live(queue, seq)
-        if message is None:
+        found = self._state.queues.get(queue)
+        message = None if found is None else self.live(found, seq)
+        if found is None or message is None:
             self._out.answer(session, token, stages.READY, codes.NO_MESSAGE, None, seq)
             return
-        self._state.deleted(message, self._state.by_id[message.queue_id], session.dialect, facts.DELETED_ONE)
+        self._state.deleted(message, found, session.dialect, facts.DELETED_ONE)
         self._out.answer(session, token, stage, codes.OK, None, seq)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 PATHS = ("open", "rename", "unlink", "listdir", "scandir", "stat", "mkdir", "rmdir")
-HANDLES = ("pwrite", "pread", "fsync", "fdatasync", "ftruncate", "posix_fadvise", "close")
+HANDLES = ("pwrite", "pread", "fsync", "fdatasync", "ftruncate", "posix_fallocate", "posix_fadvise", "close")
 SHORT = 0  # in the place of an error's number: a write takes half of what it is given, and nothing else fails
 NOT_OURS = ("penstock.sock",)
 

@@ -20,6 +20,9 @@ LOOP = ("clock", "alert", "tick", "listener", "connection")  # of the server: wh
 AS_WRITTEN = ("reference.py", "shapes.py")
 LEVEL = os.environ.get("PENSTOCK_OPT_LEVEL", "3")
 BUILD = f"build/O{LEVEL}"  # one for each level: what is made already is not made again
+# Functions call each other directly, and may stand in one another's place: nobody else has a use for their names.
+COMPILED_AS_ONE = ["-fno-semantic-interposition", "-fno-plt"]
+LINKED_AS_ONE = ["-Wl,-Bsymbolic"]
 
 
 def wanted() -> bool:
@@ -38,7 +41,11 @@ def extensions() -> list[Extension]:
     except ImportError:
         print("penstock: mypyc is not installed, so nothing is compiled", file=sys.stderr)
         return []
-    return list(mypycify([str(path) for path in sources()], opt_level=LEVEL, target_dir=BUILD))
+    made: list[Extension] = mypycify([str(path) for path in sources()], opt_level=LEVEL, target_dir=BUILD)
+    for extension in made:
+        extension.extra_compile_args += COMPILED_AS_ONE
+        extension.extra_link_args += LINKED_AS_ONE
+    return made
 
 
 def sources() -> list[Path]:

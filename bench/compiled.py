@@ -20,8 +20,11 @@ _BUILD: Final = """
 import sys
 from mypyc.build import mypycify
 from setuptools import setup
-setup(name="load", packages=[], script_args=["-q", "build_ext", "--inplace"],
-      ext_modules=mypycify(["--config-file=", *sys.argv[1:]], opt_level="3"))
+made = mypycify(["--config-file=", *sys.argv[1:]], opt_level="3")
+for extension in made:  # as setup.py has it
+    extension.extra_compile_args += ["-fno-semantic-interposition", "-fno-plt"]
+    extension.extra_link_args += ["-Wl,-Bsymbolic"]
+setup(name="load", packages=[], script_args=["-q", "build_ext", "--inplace"], ext_modules=made)
 """
 
 

@@ -97,8 +97,7 @@ def run(order: dict[str, Any], program: Callable[[], Any]) -> None:
     for handle, place in ((0, order["stdin"]), (2, order["log"])):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), handle)
     sys.argv = order["command"]
-    for courtesy in ("nice", "sched_setscheduler"):  # whoever waits here waits for nobody else
-        setattr(os, courtesy, lambda *given: None)
+    os.sched_setscheduler = lambda *given: None  # whoever waits here waits for nobody else
     faults = Faults(order)
     faults.install()
     try:

@@ -35,7 +35,6 @@ FAILED: Final = 1
 IN_USE: Final = 3
 DAMAGED: Final = 4
 
-_NICENESS: Final = 10
 _REST: Final = 0.5  # of the time that a step took: everybody else's
 _IDLE_S: Final = 3_600.0  # so often retention is looked after where there is nothing to archive
 _PR_SET_PDEATHSIG: Final = 1
@@ -183,8 +182,7 @@ def _keep_memory() -> None:
 
 
 def _step_back(parent: int) -> None:
-    """Never in the way of the server, and never there without it."""
-    os.nice(_NICENESS)
+    """Never in the way of the server, which has seen to its priority, and never there without it."""
     os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     if parent:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -13,6 +13,8 @@ from typing import IO, Final
 
 import penstock
 
+NICENESS: Final = 10  # beyond the server's
+_NICEST: Final = 19
 _READ_BYTES: Final = 1 << 16
 _LOOK_S: Final = 0.01
 
@@ -34,6 +36,9 @@ class Helper:
             start_new_session=True,
             env=_environment(),
         )
+        # From its first moment: to read itself in may take it as long as most of its work.
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, min(own + NICENESS, _NICEST))
         self._stdin, self._stdout = _open(self._process.stdin), _open(self._process.stdout)
         self._loop.add_reader(self._stdout, self._read)
 

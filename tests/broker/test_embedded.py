@@ -113,6 +113,25 @@ def test_a_tick_without_facts_writes_nothing() -> None:
     assert len(house.disk.operations) == operations
 
 
+def test_it_tells_of_a_tick_in_which_a_sync_was_waited_for() -> None:
+    house = House()
+    waited = []
+    for stage, slow in ((stages.WRITE, False), (stages.SYNC, False), (stages.READY, False), (stages.SYNC, True)):
+        house.embedded.begin(START_US)
+        if slow:
+            house.slow()
+        house.publish(1, stage)
+        house.embedded.commit()
+        waited.append(house.embedded.waited())
+    assert waited == [False, True, False, False]
+    run = house.embedded.start_sync()
+    house.embedded.begin(START_US)
+    run()
+    house.embedded.finish_sync()
+    house.embedded.commit()
+    assert house.embedded.waited()
+
+
 def test_what_nobody_waits_for_is_written_with_what_somebody_does() -> None:
     house = House()
     writes = house.disk.operations.count("write")

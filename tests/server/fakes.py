@@ -87,6 +87,7 @@ class FakeStore(Driven):
         self.withholds = False
         self.sync_wanted = False
         self.dirty = False
+        self.has_waited = False
         self.spare_wanted = False
         self.ticket = FakeTicket()
         self._asked: list[Callable[[], None]] = []
@@ -116,6 +117,9 @@ class FakeStore(Driven):
             answers, self._asked = self._asked, []
             for answer in answers:
                 answer()
+
+    def waited(self) -> bool:
+        return self.has_waited
 
     def next_due_us(self) -> int:
         return self.due_us

@@ -364,6 +364,20 @@ def test_after_a_failed_sync_nothing_is_said() -> None:
     dying_at("finish_sync")
 
 
+def test_a_heart_does_not_look_after_a_tick_that_waited_for_the_disk() -> None:
+    async def scenario() -> None:
+        store = FakeStore()
+        heart = Heart(asyncio.get_running_loop(), store, HandClock().clock(), SYNC_INTERVAL_US, print, spin_us=100)
+        for waited in (True, False):
+            store.has_waited = waited
+            heart.begin()
+            await until(lambda: not heart.open)
+            assert heart.looking is not waited
+        heart.close(wait=True)
+
+    run(scenario())
+
+
 def test_a_heart_that_looks_for_the_next_tick_sleeps_in_the_end() -> None:
     async def scenario() -> None:
         hand = HandClock()

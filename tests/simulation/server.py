@@ -75,6 +75,9 @@ class Watched(Driven):
             self._decided(batch)
         self._embedded.commit()
 
+    def waited(self) -> bool:
+        return self._embedded.waited()
+
     def next_due_us(self) -> int:
         return int(self._embedded.next_due_us())
 

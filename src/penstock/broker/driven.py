@@ -26,6 +26,10 @@ class Driven:
         """Writes, syncs where that is quick, and says all that is durable enough by then."""
         raise NotImplementedError
 
+    def waited(self) -> bool:
+        """Since the last `begin` a sync was waited for."""
+        raise NotImplementedError
+
     def next_due_us(self) -> i64:
         """When it next wants a tick, asked or not."""
         raise NotImplementedError

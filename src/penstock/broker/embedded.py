@@ -48,6 +48,7 @@ class Embedded(Driven):
         self._engine = Engine(book, self._outbox)
         self.broker: Broker = self._engine
         self._paused: bool = False
+        self._waited: bool = False
         self._behind_us: i64 = NEVER_US  # when what is noted has to be written, asked or not
         self._covered: list[Entry] = []  # said when the sync that is under way is done
         self._ticket: SyncTicket | None = None  # that sync
@@ -78,6 +79,7 @@ class Embedded(Driven):
     def begin(self, now_us: i64) -> None:
         quick = not self._covered and not self.wants_sync() and self.journal.last_sync_us < INLINE_SYNC_US
         self._outbox.reach = stages.SYNC if quick else stages.WRITE
+        self._waited = False
         self._advance(now_us)
 
     def move(self, now_us: i64) -> None:
@@ -103,16 +105,23 @@ class Embedded(Driven):
         if self._outbox.waits_for_write() or self._is_behind():
             self._write()
         if self._outbox.promised == stages.SYNC and self.unsynced():
-            self.journal.sync()
+            self._sync()
         self._outbox.promised = stages.READY
         synced: list[Entry] = []
         if self.wants_sync():
             if self.unsynced() and self.journal.last_sync_us < INLINE_SYNC_US:
-                self.journal.sync()
+                self._sync()
             if not self.unsynced():
                 synced = self._outbox.take_synced()  # before anybody is told anything, and asks for more
         self._outbox.say_written()
         say(synced)
+
+    def _sync(self) -> None:
+        self.journal.sync()
+        self._waited = True
+
+    def waited(self) -> bool:
+        return self._waited
 
     def next_due_us(self) -> i64:
         return min(self._engine.next_due(), self._behind_us)
@@ -158,6 +167,7 @@ class Embedded(Driven):
         ticket, self._ticket = self._ticket, None
         if ticket is not None:
             self.journal.finish_sync(ticket)
+        self._waited = True
         covered, self._covered = self._covered, []
         say(covered)
 

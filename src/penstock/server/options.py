@@ -85,7 +85,8 @@ SPIN_US: Final = Option(
     whole(0, 10_000),
     limits.SPIN_US,
     "How long the server looks for the next request before it sleeps, where the last ones came that quickly; 0: never. "
-    "Being woken takes longer than most requests. A machine with one processor is never kept from its clients.",
+    "Being woken takes longer than most requests, and less than a sync: after one it does not look. A machine with one "
+    "processor is never kept from its clients.",
 )
 CONNECTIONS: Final = Option(
     "limits.connections",

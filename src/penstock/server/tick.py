@@ -135,7 +135,8 @@ class Heart:
             return
         if self._quiet is not None and not self.busy():
             self._tell_quiet()
-        if not self.looking and self._alert.begins(self._clock.now_us()):
+        # Whoever waits for the disk is woken from that anyway, and the later for having looked before.
+        if not self.looking and not self._store.waited() and self._alert.begins(self._clock.now_us()):
             self.looking = True
             self._call_soon(self._look)
 

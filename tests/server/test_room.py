@@ -137,7 +137,7 @@ def test_the_next_segment_has_room_for_the_ends_of_all_that_lives() -> None:
 def test_a_disk_that_has_no_room_for_the_next_segment_ends_nothing() -> None:
     scene = Scene()
     scene.publish()
-    scene.disk.fail_at, scene.disk.fail_errno = len(scene.disk.operations) + 2, 28
+    scene.disk.fail_at, scene.disk.fail_errno = len(scene.disk.operations) + 1, 28
     scene.embedded.prepare_spare()
     assert not scene.embedded.wants_spare(), "it is not tried at every tick"
     assert scene.disk.size("spare.journal") < SEGMENT, "a small one, so that the segment in use can be sealed"

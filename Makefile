@@ -39,7 +39,7 @@ demo: setup node ## tell the whole story, narrated step by step
 
 test: check $(TESTED)/.ready $(CACHE)/.ready plain node stock need-beanstalkd need-redis-server need-redis-cli need-chromium ## check, the hot rooms' tests as plain Python, then every test with them compiled (ARGS="-k journal" picks some)
 	PYTHONPATH=$(TESTED) $(BIN)/pytest -n 3 --dist worksteal --ignore tests/pipeline $(ARGS) # on two processors: much of it is waiting
-	XDG_CACHE_HOME=$(CACHE) PYTHONPATH=$(TESTED) $(BIN)/pytest -n 2 --dist loadfile tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
+	XDG_CACHE_HOME=$(CACHE) PYTHONPATH=$(TESTED) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder tests/pipeline $(ARGS) || [ $$? = 5 ] # by file: each process has one Spark session
 
 plain: setup ## the hot rooms' tests, as plain Python
 	$(BIN)/pytest -n 2 --dist worksteal $(CORE) $(ARGS) || [ $$? = 5 ] # 5: none of those is picked

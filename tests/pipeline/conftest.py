@@ -14,9 +14,13 @@ from tests.pipeline.house import House
 from tests.pipeline.sparing import SPARING
 
 PATIENCE_S = 300  # a machine may be busy, and Spark takes its time to begin
+# Two processes take a file each in turn: those that take longest go first, or one waits for the other in the end.
+LONGEST = ("run", "cluster", "replay", "kill", "live", "report", "retention", "torture")
+FIRST = {f"test_{name}.py": place - len(LONGEST) for place, name in enumerate(LONGEST)}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: FIRST.get(item.path.name, 0) if item.path.parent == Path(__file__).parent else 0)
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.timeout(PATIENCE_S))

@@ -40,7 +40,7 @@ _IDLE_S: Final = 3_600.0  # so often retention is looked after where there is no
 _PR_SET_PDEATHSIG: Final = 1
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
-_KEPT_BYTES: Final = 32 << 20  # the most that it takes
+_KEPT_BYTES: Final = 32 << 20  # the most that mallopt takes
 _STDIN: Final = 0
 
 # why it ended -> exit code, level and event; the first row that fits

@@ -1,7 +1,8 @@
 """A program that runs penstock on a disk that fails at a chosen call. Each run is a process of its own, forked from one
 that has everything read in, so that it costs little; orders come on stdin, a JSON object a line.
 
-It prints `began PID`, what the run prints, and `ended CODE`. Only calls upon the directory that is named can fail.
+It prints `began PID`, what the run prints, and `ended CODE`, in this order: the run itself says that it began, for two
+who print at once may cut each other's lines. Only calls upon the directory that is named can fail.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ class Faults:
 
 def run(order: dict[str, Any], program: Callable[[], Any]) -> None:
     """Ends the process, as the program itself would."""
+    print("began", os.getpid(), flush=True)
     for handle, place in ((0, order["stdin"]), (2, order["log"])):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), handle)
     sys.argv = order["command"]
@@ -122,7 +124,6 @@ def serve_orders() -> None:
         pid = os.fork()
         if pid == 0:
             run(order, program)
-        print("began", pid, flush=True)
         _, status = os.waitpid(pid, 0)
         print("ended", os.waitstatus_to_exitcode(status), flush=True)
 

@@ -189,7 +189,8 @@ def _lower_priority_first(self: Ranked, one: Message, other: Message) -> bool:
 
 
 def _mates_without_parked(self: Queue, key: bytes) -> Message | None:
-    found = self.by_key.get(key)
+    lone = self.lone_keyed
+    found = lone if lone is not None and lone.key == key else self.by_key.get(key)
     mate = found.last() if isinstance(found, Aged) else found
     return None if mate is None or mate.parked else mate
 

@@ -21,6 +21,10 @@ def a_message(number: int, key: bytes | None = None, parked: bool = False, size:
     return message
 
 
+def has_keys(queue: Queue) -> bool:
+    return queue.lone_keyed is not None or bool(queue.by_key)
+
+
 def test_a_new_queue_has_nothing_to_give() -> None:
     queue = a_queue()
     assert (queue.oldest(), queue.newest(), queue.mate(b"k")) == (None, None, None)
@@ -47,7 +51,7 @@ def test_a_key_leads_to_its_newest_message_however_many_there_are(count: int) ->
     for message in reversed(messages):
         assert queue.mate(b"k") is message
         queue.take_out(message)
-    assert queue.by_key == {}
+    assert not has_keys(queue)
 
 
 def test_messages_of_a_key_leave_in_any_order() -> None:
@@ -61,10 +65,34 @@ def test_messages_of_a_key_leave_in_any_order() -> None:
     assert queue.oldest() is None
 
 
+def test_a_key_leads_to_its_own_messages_alone() -> None:
+    queue = a_queue()
+    one, other = a_message(1, b"k"), a_message(2, b"l")
+    for first, second in ((one, other), (other, one)):  # the second time there have been two at once before
+        queue.put_in(first)
+        assert (queue.mate(first.key or b""), queue.mate(second.key or b"")) == (first, None)
+        queue.put_in(second)
+        assert (queue.mate(b"k"), queue.mate(b"l")) == (one, other)
+        queue.take_out(first)
+        assert (queue.mate(first.key or b""), queue.mate(second.key or b"")) == (None, second)
+        queue.take_out(second)
+        assert not has_keys(queue)
+
+
+def test_queues_do_not_share_their_keys() -> None:
+    one, other = a_queue(), a_queue()
+    for number in range(2):
+        one.put_in(a_message(number, b"k"))
+    assert one.mate(b"k") is not None
+    assert other.mate(b"k") is None
+    assert not has_keys(other)
+    assert not has_keys(a_queue())
+
+
 def test_no_key_leads_nowhere() -> None:
     queue = a_queue()
     queue.put_in(a_message(1))
-    assert queue.by_key == {}
+    assert not has_keys(queue)
 
 
 def test_a_wide_message_is_no_mate_and_not_newest_but_may_be_oldest() -> None:

@@ -74,6 +74,8 @@ def agenda_of(state: State) -> tuple[int, dict[int, tuple[int, int]]]:
 def derived(queue: Queue) -> tuple[object, ...]:
     """What is not in a snapshot, for it follows from the rest; and the dedup ids in their order."""
     keys = {key: [found] if isinstance(found, Message) else [*found] for key, found in queue.by_key.items()}
+    if queue.lone_keyed is not None:
+        keys[queue.lone_keyed.key or b""] = [queue.lone_keyed]
     orders = {key: [message.order for message in found] for key, found in keys.items()}
     entries = [] if queue.dedup is None else [*queue.dedup.entries()]
     named = {foreign_id: message.order for foreign_id, message in queue.by_foreign_id.items()}
@@ -139,7 +141,8 @@ STATE = {
 QUEUE = {
     **dict.fromkeys(["id", "name", "dialect", "policy", "created_us", "modified_us", "paused", "dedup"], KEPT),
     **dict.fromkeys(["published", "finished", "dropped", "expired", "deleted", "delivered", "failed"], KEPT),
-    **dict.fromkeys(["ready", "wide", "by_key", "by_foreign_id", "delayed", "parked", "leased", "body_bytes"], DERIVED),
+    **dict.fromkeys(["ready", "wide", "lone_keyed", "by_key", "by_foreign_id"], DERIVED),
+    **dict.fromkeys(["delayed", "parked", "leased", "body_bytes"], DERIVED),
     **dict.fromkeys(["rules", "watched", "changes"], OF_THE_PROCESS),
 }
 MESSAGE = {

@@ -14,6 +14,7 @@ from penstock.model.message import Message
 from penstock.model.policy import Policy
 
 _NOTHING: Final = Ranked()  # what is wide in queues that never had such a message; nobody adds to it
+_NO_KEYS: Final[dict[bytes, Message | Aged]] = {}  # of queues that never had two messages with keys; so here
 
 
 class Queue:
@@ -36,6 +37,7 @@ class Queue:
         "finished",
         "id",
         "leased",
+        "lone_keyed",
         "modified_us",
         "name",
         "parked",
@@ -54,7 +56,8 @@ class Queue:
         self.rules: Rules = rules
         self.ready: Ranked = Ranked()
         self.wide: Ranked = _NOTHING  # ready too, but not for takers who need it narrow
-        self.by_key: dict[bytes, Message | Aged] = {}  # what is ready or parked; most keys have one message
+        self.lone_keyed: Message | None = None  # ready or parked; the only one with a key, while it is in no dict
+        self.by_key: dict[bytes, Message | Aged] = _NO_KEYS  # the same of several; most keys have one message
         self.paused: bool = False
         self.watched: bool = True  # somebody may wait for its messages: the engine's mark, not part of what is true
         self.changes: i64 = id << 32  # one more at every change, and never the same in another queue of this name
@@ -113,6 +116,9 @@ class Queue:
 
     def mate(self, key: bytes) -> Message | None:
         """The newest narrow message with this key that is ready or parked."""
+        lone = self.lone_keyed
+        if lone is not None:
+            return lone if lone.key == key else None
         found = self.by_key.get(key)
         if found is None or isinstance(found, Message):
             return found
@@ -126,6 +132,14 @@ class Queue:
     def _index(self, key: bytes, message: Message) -> None:
         if len(message.body) > NARROW_MAX:
             return
+        if self.by_key is _NO_KEYS:
+            lone = self.lone_keyed
+            if lone is None:
+                self.lone_keyed = message
+                return
+            assert lone.key is not None
+            self.by_key = {lone.key: lone}
+            self.lone_keyed = None
         found = self.by_key.setdefault(key, message)
         if found is message:
             return
@@ -138,6 +152,9 @@ class Queue:
 
     def _unindex(self, key: bytes, message: Message) -> None:
         if len(message.body) > NARROW_MAX:
+            return
+        if message is self.lone_keyed:
+            self.lone_keyed = None
             return
         found = self.by_key[key]
         if isinstance(found, Message):

@@ -19,6 +19,7 @@ P = ParamSpec("P")
 Frame = dict[str, Any]
 Answer = Callable[["Line", Frame], None]
 
+ACCEPTING_TURNS = 8  # of the loop, at least, until one who was just accepted is served
 PATIENCE_S = 20.0
 FIRST_ID = 100
 
@@ -114,6 +115,8 @@ class FakeServer:
         """Nobody listens any more, and every connection breaks; none is left to the garbage collector."""
         assert self._server is not None
         self._server.close()
+        for _ in range(ACCEPTING_TURNS):
+            await asyncio.sleep(0)
         self.cut()
         writers, self._writers = self._writers, []
         for writer in writers:

@@ -30,6 +30,7 @@ async function main() {
   assert(near(one.fr) && near(one.sent) && one.fr >= one.sent - 1);
   console.log("the oldest message is received, under the id it was sent with");
 
+  await sleep(5); // times are in milliseconds: within the one in which the last was sent, the first would come before it
   assert.strictEqual(await rsmq.changeMessageVisibilityAsync({ qname, id: one.id, vt: 0 }), 1);
   await sleep(5);
   const popped = [await rsmq.popMessageAsync({ qname }), await rsmq.popMessageAsync({ qname })];

@@ -227,14 +227,16 @@ class LineSession(Session):
 class Place:
     """A listener with its heart, on a real port."""
 
-    def __init__(self, store: FakeStore, clock: Clock, limit: int, idle_us: int, output_cap_bytes: int) -> None:
+    def __init__(
+        self, store: FakeStore, clock: Clock, limit: int, idle_us: int, output_cap_bytes: int, spin_us: int
+    ) -> None:
         self.store = store
         self.clock = clock
         self.log = StringIO()
         self.deaths: list[BaseException] = []
         self.sessions: list[LineSession] = []
         self.seats = Seats(limit)
-        self.heart = Heart(asyncio.get_running_loop(), store, clock, 20_000, self.deaths.append)
+        self.heart = Heart(asyncio.get_running_loop(), store, clock, 20_000, self.deaths.append, spin_us)
         self.listener = Listener(
             "lines",
             Address("127.0.0.1", 0),
@@ -284,8 +286,9 @@ async def place(
     limit: int = 100,
     idle_us: int = 0,
     output_cap_bytes: int = OUTPUT_CAP_BYTES,
+    spin_us: int = 0,
 ) -> AsyncIterator[Place]:
-    opened = Place(store or FakeStore(), clock or Clock(), limit, idle_us, output_cap_bytes)
+    opened = Place(store or FakeStore(), clock or Clock(), limit, idle_us, output_cap_bytes, spin_us)
     await opened.open()
     try:
         yield opened

@@ -42,6 +42,21 @@ def test_requests_of_one_segment_share_one_tick_and_one_commit() -> None:
     run(scenario())
 
 
+def test_pieces_that_follow_at_once_share_one_tick_and_one_commit() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        async with place(clock=hand.clock(), spin_us=100) as room:
+            reader, writer = await room.connect()
+            for number, piece in enumerate((b"a\n", b"b\n", b"c\n"), start=1):
+                writer.write(piece)
+                await until(lambda number=number: room.store.calls.count("verb") == number)  # type: ignore[misc]
+            hand.elapsed_us += 100
+            assert await reader.readexactly(6) == b"a\nb\nc\n"
+            assert room.store.calls == ["begin", "verb", "verb", "verb", "commit"]
+
+    run(scenario())
+
+
 def test_input_may_be_cut_at_any_byte() -> None:
     async def scenario() -> None:
         async with place() as room:

@@ -366,11 +366,13 @@ def test_after_a_failed_sync_nothing_is_said() -> None:
 
 def test_a_heart_does_not_look_after_a_tick_that_waited_for_the_disk() -> None:
     async def scenario() -> None:
+        hand = HandClock()
         store = FakeStore()
-        heart = Heart(asyncio.get_running_loop(), store, HandClock().clock(), SYNC_INTERVAL_US, print, spin_us=100)
+        heart = Heart(asyncio.get_running_loop(), store, hand.clock(), SYNC_INTERVAL_US, print, spin_us=100)
         for waited in (True, False):
             store.has_waited = waited
             heart.begin()
+            hand.elapsed_us += 20
             await until(lambda: not heart.open)
             assert heart.looking is not waited
         heart.close(wait=True)
@@ -385,6 +387,8 @@ def test_a_heart_that_looks_for_the_next_tick_sleeps_in_the_end() -> None:
         store = FakeStore()
         heart = Heart(asyncio.get_running_loop(), store, clock, SYNC_INTERVAL_US, print, spin_us=100)
         heart.begin()
+        hand.elapsed_us += 20
+        await until(lambda: not heart.open)
         for _ in range(5):
             await asyncio.sleep(0)
             assert heart.looking
@@ -393,6 +397,48 @@ def test_a_heart_that_looks_for_the_next_tick_sleeps_in_the_end() -> None:
         assert heart.looking
         hand.elapsed_us += 100
         await until(lambda: not heart.looking)
+        heart.close(wait=True)
+
+    run(scenario())
+
+
+def test_a_tick_waits_for_the_pieces_of_one_guest_and_commits_them_at_once() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        store = FakeStore()
+        heart = Heart(asyncio.get_running_loop(), store, hand.clock(), SYNC_INTERVAL_US, print, spin_us=100)
+        heard = 0
+        for _ in range(4):
+            heart.begin()
+            heard = heart.heard(heard)
+            hand.elapsed_us += 14
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert heart.open
+        hand.elapsed_us += 20
+        await until(lambda: not heart.open)
+        assert store.calls == ["begin", "commit"]
+        heart.close(wait=True)
+
+    run(scenario())
+
+
+def test_a_tick_that_others_add_to_waits_for_nothing() -> None:
+    async def scenario() -> None:
+        hand = HandClock()
+        store = FakeStore()
+        heart = Heart(asyncio.get_running_loop(), store, hand.clock(), SYNC_INTERVAL_US, print, spin_us=100)
+        heart.begin()
+        heart.heard(0)
+        hand.elapsed_us += 14
+        await asyncio.sleep(0)
+        heart.begin()
+        heart.heard(0)
+        hand.elapsed_us += 1
+        await until(lambda: not heart.open)
+        for _ in range(2):  # and the next do not even look
+            heart.begin()
+            await until(lambda: not heart.open)
         heart.close(wait=True)
 
     run(scenario())

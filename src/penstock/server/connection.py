@@ -25,6 +25,7 @@ class Connection(Seat):
         self._heart: Heart = listener.heart
         self._session: Session | None = None
         self._transport: asyncio.Transport | None = None
+        self._heard_tick: i64 = 0  # when it last said something
         self._woken: bool = False
         self._clogged: bool = False  # it has more unsent than the socket takes
         self._clogged_us: i64 = 0  # when it last read something since
@@ -49,6 +50,7 @@ class Connection(Seat):
         if session is None or not heart.begin():
             return
         self.heard_us = heart.now_us
+        self._heard_tick = heart.heard(self._heard_tick)
         if self.ended_us:
             return  # read, so that closing does not destroy what is still on its way to the client
         try:

@@ -84,7 +84,8 @@ SPIN_US: Final = Option(
     "spin_us",
     whole(0, 10_000),
     limits.SPIN_US,
-    "How long the server looks for the next request before it sleeps, where the last ones came that quickly; 0: never. "
+    "How long the server looks for the next request before it sleeps, where the last ones came that quickly; 0: never, "
+    "nor does it wait a moment for the next piece of what a client sends piece by piece before it answers. "
     "Being woken takes longer than most requests, and less than a sync: after one it does not look. A machine with one "
     "processor is never kept from its clients.",
 )

@@ -16,10 +16,12 @@ from mypy_extensions import i64, mypyc_attr
 from penstock.broker.driven import Driven
 from penstock.model.contract import Wire
 from penstock.model.limits import MILLISECOND_US, NEVER_US, SECOND_US
-from penstock.server.alert import Alert
+from penstock.server.alert import Alert, Gathering
 from penstock.server.clock import HEARTBEAT_US, Clock, PauseWatch
 
 _TIMER_MAX_US: Final[i64] = 3_600 * SECOND_US
+_QUIET_US: Final[i64] = 15  # a tick that gathers ends when nothing has come for so long
+_GATHER_MAX_US: Final[i64] = 150  # or so long after it began
 _STALE_US: Final[i64] = MILLISECOND_US  # so much later than what it knows, the store is told the time within a tick
 
 
@@ -62,6 +64,9 @@ class Heart:
         self._told_us: i64 = self.now_us  # when it was, for the store
         self._watch = PauseWatch(self.now_us)
         self._alert = Alert(spin_us)
+        self._gathering = Gathering(_QUIET_US if spin_us else 0, _GATHER_MAX_US)
+        self._gathers: bool = False  # the tick could be committed, and waits for more
+        self._another_piece: bool = False  # of what was heard before in this tick has come
         self._woken: list[Guest] = []
         self._held: list[Guest] = []
         self._beats: list[Callable[[int], None]] = []
@@ -94,6 +99,12 @@ class Heart:
             self._tell_time(now_us, begins=False)
         return not self.dead
 
+    def heard(self, last_tick: i64) -> i64:
+        """A guest has said something, and did so last in that tick. Gives the present one."""
+        if last_tick == self.ticks:
+            self._another_piece = True
+        return self.ticks
+
     def _tell_time(self, now_us: i64, begins: bool) -> None:
         self.now_us = self._told_us = now_us
         try:
@@ -121,6 +132,9 @@ class Heart:
     def _end(self) -> None:
         if self.dead:
             return
+        if self._waits_for_more():
+            self._call_soon(self._end)
+            return
         try:
             self._store.commit()
             self.open = False
@@ -139,6 +153,15 @@ class Heart:
         if not self.looking and not self._store.waited() and self._alert.begins(self._clock.now_us()):
             self.looking = True
             self._call_soon(self._look)
+
+    def _waits_for_more(self) -> bool:
+        """Where a client sends piece by piece, more of them are answered at once: each answer disturbs its sending."""
+        if self._gathers:
+            self._gathers = self._gathering.goes_on(self._clock.now_us(), self._another_piece)
+        else:
+            self._gathers = self._gathering.begins(self._told_us)
+        self._another_piece = False
+        return self._gathers
 
     def _look(self) -> None:
         """While this is called again and again, the loop does not sleep."""

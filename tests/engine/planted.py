@@ -17,7 +17,7 @@ from penstock.engine.endings import Endings
 from penstock.engine.engine import Engine
 from penstock.engine.marks import Marks
 from penstock.engine.queue import Queue
-from penstock.engine.ranked import Aged, Ranked
+from penstock.engine.ranked import Ranked
 from penstock.engine.replay import Silence
 from penstock.engine.state import State
 from penstock.engine.waiting import Line, Waiting
@@ -188,10 +188,11 @@ def _lower_priority_first(self: Ranked, one: Message, other: Message) -> bool:
     return (one.ready_us, one.order) < (other.ready_us, other.order)
 
 
+_MATE = Queue.mate
+
+
 def _mates_without_parked(self: Queue, key: bytes) -> Message | None:
-    lone = self.lone_keyed
-    found = lone if lone is not None and lone.key == key else self.by_key.get(key)
-    mate = found.last() if isinstance(found, Aged) else found
+    mate = _MATE(self, key)
     return None if mate is None or mate.parked else mate
 
 

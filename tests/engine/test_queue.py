@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from penstock.engine.queue import Queue
 from penstock.engine.rules import Rules
@@ -22,7 +24,7 @@ def a_message(number: int, key: bytes | None = None, parked: bool = False, size:
 
 
 def has_keys(queue: Queue) -> bool:
-    return queue.lone_keyed is not None or bool(queue.by_key)
+    return queue.keyed != 0 or bool(queue.by_key)
 
 
 def test_a_new_queue_has_nothing_to_give() -> None:
@@ -42,7 +44,7 @@ def test_what_is_put_in_is_available_unless_it_is_parked_or_the_queue_paused() -
     assert not queue.available()
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 10])
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 40])
 def test_a_key_leads_to_its_newest_message_however_many_there_are(count: int) -> None:
     queue = a_queue()
     messages = [a_message(number, b"k", parked=number % 2 == 0, ready_us=number) for number in range(count)]
@@ -52,6 +54,57 @@ def test_a_key_leads_to_its_newest_message_however_many_there_are(count: int) ->
         assert queue.mate(b"k") is message
         queue.take_out(message)
     assert not has_keys(queue)
+
+
+Draft = tuple[bytes | None, bool, bool, int]  # key, parked, wide, ready_us
+
+mostly_not = st.sampled_from([False, False, False, True])
+drafts = st.tuples(st.sampled_from([None, b"k", b"l"]), mostly_not, mostly_not, st.integers(0, 3))
+
+
+@settings(max_examples=300)
+@given(st.lists(st.one_of(drafts, drafts, st.integers(0, 30)), max_size=80))
+def test_keys_lead_to_the_newest_whatever_else_there_is(steps: list[Draft | int]) -> None:
+    """A draft puts a message in, a number takes out one of those that are there."""
+    queue = a_queue()
+    there: list[Message] = []
+    for number, step in enumerate(steps):
+        if isinstance(step, tuple):
+            key, parked, wide, ready_us = step
+            there.append(a_message(number, key, parked, NARROW_MAX + 1 if wide else 0, ready_us))
+            there[-1].priority = number % 3
+            queue.put_in(there[-1])
+        elif there:
+            queue.take_out(there.pop(step % len(there)))
+        for key in (b"k", b"l"):
+            mates = [one for one in there if one.key == key and len(one.body) <= NARROW_MAX]
+            assert queue.mate(key) is max(mates, key=lambda one: (one.ready_us, one.order), default=None)
+    for message in there:
+        queue.take_out(message)
+    assert not has_keys(queue)
+
+
+def test_few_keys_need_no_index_and_many_have_one_until_the_last_is_gone() -> None:
+    queue = a_queue()
+    messages = [a_message(number, b"%d" % number) for number in range(30)]
+    for message in messages[:5]:
+        queue.put_in(message)
+    assert not queue.by_key
+    for message in messages[5:]:
+        queue.put_in(message)
+    assert len(queue.by_key) == 30
+    for message in messages:
+        queue.take_out(message)
+    assert not queue.by_key
+
+
+@pytest.mark.parametrize("at", [0, 20])
+def test_a_key_among_many_messages_without_one_is_not_looked_for(at: int) -> None:
+    queue = a_queue()
+    messages = [a_message(number, b"k" if number == at else None) for number in range(21)]
+    for message in messages:
+        queue.put_in(message)
+    assert queue.by_key == {b"k": messages[at]}
 
 
 def test_messages_of_a_key_leave_in_any_order() -> None:

@@ -73,13 +73,22 @@ def agenda_of(state: State) -> tuple[int, dict[int, tuple[int, int]]]:
 
 def derived(queue: Queue) -> tuple[object, ...]:
     """What is not in a snapshot, for it follows from the rest; and the dedup ids in their order."""
-    keys = {key: [found] if isinstance(found, Message) else [*found] for key, found in queue.by_key.items()}
-    if queue.lone_keyed is not None:
-        keys[queue.lone_keyed.key or b""] = [queue.lone_keyed]
-    orders = {key: [message.order for message in found] for key, found in keys.items()}
+    orders = {key: [message.order for message in found] for key, found in by_key(queue).items()}
+    assert queue.keyed == sum(map(len, orders.values()))
     entries = [] if queue.dedup is None else [*queue.dedup.entries()]
     named = {foreign_id: message.order for foreign_id, message in queue.by_foreign_id.items()}
     return queue.delayed, queue.parked, queue.leased, queue.body_bytes, queue.length(), orders, entries, named
+
+
+def by_key(queue: Queue) -> dict[bytes, list[Message]]:
+    """What the index says, or would: whether there is one follows from what there once was."""
+    if queue.by_key:
+        return {key: [found] if isinstance(found, Message) else [*found] for key, found in queue.by_key.items()}
+    found: dict[bytes, list[Message]] = {}
+    for message in sorted(queue.ready, key=lambda one: (one.ready_us, one.order)):
+        if message.key is not None:
+            found.setdefault(message.key, []).append(message)
+    return found
 
 
 def facts_of(world: World) -> list[Fact]:
@@ -141,7 +150,7 @@ STATE = {
 QUEUE = {
     **dict.fromkeys(["id", "name", "dialect", "policy", "created_us", "modified_us", "paused", "dedup"], KEPT),
     **dict.fromkeys(["published", "finished", "dropped", "expired", "deleted", "delivered", "failed"], KEPT),
-    **dict.fromkeys(["ready", "wide", "lone_keyed", "by_key", "by_foreign_id"], DERIVED),
+    **dict.fromkeys(["ready", "wide", "keyed", "by_key", "by_foreign_id"], DERIVED),
     **dict.fromkeys(["delayed", "parked", "leased", "body_bytes"], DERIVED),
     **dict.fromkeys(["rules", "watched", "changes"], OF_THE_PROCESS),
 }

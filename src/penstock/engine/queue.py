@@ -14,7 +14,8 @@ from penstock.model.message import Message
 from penstock.model.policy import Policy
 
 _NOTHING: Final = Ranked()  # what is wide in queues that never had such a message; nobody adds to it
-_NO_KEYS: Final[dict[bytes, Message | Aged]] = {}  # of queues that never had two messages with keys; so here
+_NO_KEYS: Final[dict[bytes, Message | Aged]] = {}  # the index of queues that need none; so here
+_FEW: Final[i64] = 8  # so many are looked through as quickly as an index is asked
 
 
 class Queue:
@@ -36,8 +37,8 @@ class Queue:
         "failed",
         "finished",
         "id",
+        "keyed",
         "leased",
-        "lone_keyed",
         "modified_us",
         "name",
         "parked",
@@ -56,8 +57,8 @@ class Queue:
         self.rules: Rules = rules
         self.ready: Ranked = Ranked()
         self.wide: Ranked = _NOTHING  # ready too, but not for takers who need it narrow
-        self.lone_keyed: Message | None = None  # ready or parked; the only one with a key, while it is in no dict
-        self.by_key: dict[bytes, Message | Aged] = _NO_KEYS  # the same of several; most keys have one message
+        self.keyed: i64 = 0  # ready or parked, narrow, and with a key
+        self.by_key: dict[bytes, Message | Aged] = _NO_KEYS  # the same, if there is an index; most keys have one
         self.paused: bool = False
         self.watched: bool = True  # somebody may wait for its messages: the engine's mark, not part of what is true
         self.changes: i64 = id << 32  # one more at every change, and never the same in another queue of this name
@@ -103,22 +104,38 @@ class Queue:
 
     def put_in(self, message: Message) -> None:
         """The message is ready (or parked, then only its key leads to it)."""
+        if len(message.body) > NARROW_MAX:
+            if not message.parked:
+                self._own_wide().add(message)
+            return
         if not message.parked:
-            (self.ready if len(message.body) <= NARROW_MAX else self._own_wide()).add(message)
+            self.ready.add(message)
         if message.key is not None:
-            self._index(message.key, message)
+            self.keyed += 1
+            if self.by_key is not _NO_KEYS:
+                self._index(message.key, message)
+                return
+        if self.keyed != 0 and self.by_key is _NO_KEYS and (message.parked or self.ready.count > _FEW):
+            self._begin_index(message)
 
     def take_out(self, message: Message) -> None:
+        if len(message.body) > NARROW_MAX:
+            if not message.parked:
+                self.wide.remove(message)
+            return
         if not message.parked:
-            (self.ready if len(message.body) <= NARROW_MAX else self.wide).remove(message)
+            self.ready.remove(message)
         if message.key is not None:
-            self._unindex(message.key, message)
+            self.keyed -= 1
+            if self.by_key is not _NO_KEYS:
+                self._unindex(message.key, message)
 
     def mate(self, key: bytes) -> Message | None:
         """The newest narrow message with this key that is ready or parked."""
-        lone = self.lone_keyed
-        if lone is not None:
-            return lone if lone.key == key else None
+        if self.keyed == 0:
+            return None
+        if self.by_key is _NO_KEYS:
+            return self.ready.newest_of(key)
         found = self.by_key.get(key)
         if found is None or isinstance(found, Message):
             return found
@@ -129,17 +146,20 @@ class Queue:
             self.wide = Ranked()
         return self.wide
 
-    def _index(self, key: bytes, message: Message) -> None:
-        if len(message.body) > NARROW_MAX:
-            return
-        if self.by_key is _NO_KEYS:
-            lone = self.lone_keyed
-            if lone is None:
-                self.lone_keyed = message
+    # -- the index of keys. Law: where there is none, none is parked, and few are ready or none of them has a key.
+
+    def _begin_index(self, newest: Message) -> None:
+        """Of the many that may be ready without a key none is looked at."""
+        self.by_key = {}
+        if newest.key is not None and (self.keyed == 1 or newest.parked):
+            self._index(newest.key, newest)
+            if self.keyed == 1:
                 return
-            assert lone.key is not None
-            self.by_key = {lone.key: lone}
-            self.lone_keyed = None
+        for message in self.ready:
+            if message.key is not None:
+                self._index(message.key, message)
+
+    def _index(self, key: bytes, message: Message) -> None:
         found = self.by_key.setdefault(key, message)
         if found is message:
             return
@@ -151,10 +171,8 @@ class Queue:
             found.add(message)
 
     def _unindex(self, key: bytes, message: Message) -> None:
-        if len(message.body) > NARROW_MAX:
-            return
-        if message is self.lone_keyed:
-            self.lone_keyed = None
+        if self.keyed == 0 and self.ready.count <= _FEW:
+            self.by_key = _NO_KEYS
             return
         found = self.by_key[key]
         if isinstance(found, Message):

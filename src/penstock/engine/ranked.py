@@ -66,6 +66,13 @@ class Ranked:
         last = self._last[-1]
         return last if last.priority == first.priority else self._last_of(first.priority)
 
+    def newest_of(self, key: bytes) -> Message | None:
+        """The newest with this key, whatever its priority. It looks through all."""
+        newest: Message | None = None
+        for chunk in self._earlier:
+            newest = _newer_of(chunk, key, newest)
+        return _newer_of(self._last, key, newest)
+
     def add(self, message: Message) -> None:
         last = self._last
         if last and not self.before(last[-1], message):
@@ -195,6 +202,20 @@ class Aged(Ranked):
     __slots__ = ()
 
     def before(self, one: Message, other: Message) -> bool:
-        if one.ready_us != other.ready_us:
-            return one.ready_us < other.ready_us
-        return one.order < other.order
+        return older(one, other)
+
+
+def older(one: Message, other: Message) -> bool:
+    """Became ready before it, or was published before it where both did at once."""
+    if one.ready_us != other.ready_us:
+        return one.ready_us < other.ready_us
+    return one.order < other.order
+
+
+def _newer_of(chunk: list[Message], key: bytes, newest: Message | None) -> Message | None:
+    """The newest with this key in the chunk, if it is newer than that one."""
+    for message in chunk:
+        own = message.key
+        if own is not None and own == key and (newest is None or older(newest, message)):
+            newest = message
+    return newest

@@ -1,6 +1,7 @@
 """What a backlog costs: memory, restart, and the same load on a server with much in it against one with little.
 
-Both servers of a comparison run side by side and are measured in turn, in shuffled order, in every round.
+Both servers of a comparison run side by side and are measured in turn, in shuffled order, in every round, each time
+when neither has anything left to do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.calm import await_that, is_settled
 from bench.load import connected
 from bench.rounds import Bench, Result, fresh
 from bench.rows import Shape
@@ -92,6 +94,7 @@ def grow(bench: Bench, growth: Growth, rounds: int) -> Measured:
         for _ in range(rounds):
             for shape in random.sample(SHAPES, len(SHAPES)):
                 for state in random.sample(states, 2):
+                    await_that(lambda: is_settled(little) and is_settled(much))
                     server = Running(servers[state].pid, servers[state].ports[growth.tongue])
                     result = bench.load(growth.tongue, server, shape, max(state.queues, 1))
                     measured.setdefault((state, shape), []).append(result)

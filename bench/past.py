@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from bench.backlog import FLAGS, LISTEN, State, restarted
+from bench.calm import await_that, counted, is_settled, live_bytes
 from bench.rounds import Bench, fresh
 from bench.rows import Shape
 from bench.servers import Running
@@ -22,7 +22,6 @@ from penstock.model.limits import SNAPSHOT_BYTES
 SHAPE: Final = Shape(4, 100)
 LONGER: Final = 10  # than other measurements: each leaves a few messages behind
 LAG_FACTS: Final = 10_000_000  # so far the archivist may be behind: what it has not folded takes room on the disk
-PATIENCE_S: Final = 900.0
 LIVE: Final = ("delayed", "ready", "leased")
 
 
@@ -68,34 +67,6 @@ def come_and_go(bench: Bench, server: Server, facts: int) -> None:
 
 def made_facts(server: Server) -> int:
     return int(server.get("/api/v1/status")["journal"]["next_fact"]) - 1
-
-
-def is_settled(server: Server) -> bool:
-    """All that is sealed is archived, and folded as far as it has to be."""
-    status = server.get("/api/v1/status")
-    sealed = status["journal"]["segment"] - 1
-    if not sealed:
-        return True
-    kept, live = status["snapshot"]["sealed_bytes"], live_bytes(server)
-    return status["archive"]["segment"] == sealed and kept is not None and kept - live < max(live, SNAPSHOT_BYTES)
-
-
-def await_that(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("the archivist did not keep up")
-        time.sleep(0.2)
-
-
-def counted(server: Server, places: tuple[str, ...]) -> int:
-    counts = server.get("/api/v1/status")["counts"]
-    return int(sum(counts[place] for place in places))
-
-
-def live_bytes(server: Server) -> int:
-    """What lives, as a snapshot has it; where there is none yet, its bodies."""
-    return server.get("/api/v1/status")["snapshot"]["bytes"] or counted(server, ("body_bytes",))
 
 
 def journal_max_bytes(live: int) -> int:

@@ -209,6 +209,14 @@ def test_it_gives_way_to_everybody(data: Path) -> None:
         assert os.sched_getscheduler(running.process.pid) == os.SCHED_BATCH
 
 
+def test_it_starts_no_thread_that_spins(data: Path) -> None:
+    """Those of numpy's linear algebra would, one for each processor; an allocator's sleeps."""
+    with Running(data) as running:
+        running.hear()
+        threads = [path.read_text() for path in Path(f"/proc/{running.process.pid}/task").glob("*/comm")]
+        assert len([name for name in threads if not name.startswith("jemalloc")]) == 1
+
+
 def test_old_partitions_go_when_it_is_told_to_keep_few_days(data: Path) -> None:
     old = data / "archive" / "date=2001-01-01"
     old.mkdir(parents=True)

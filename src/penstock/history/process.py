@@ -42,6 +42,8 @@ _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 _KEPT_BYTES: Final = 32 << 20  # the most that mallopt takes
 _STDIN: Final = 0
+# numpy starts one for each processor, and they begin with a tenth of a second of looking for work; here there is none.
+_LINEAR_ALGEBRA_THREADS: Final = "OPENBLAS_NUM_THREADS"
 
 # why it ended -> exit code, level and event; the first row that fits
 _ENDS: Final[dict[type[Exception], tuple[int, str]]] = {
@@ -122,6 +124,7 @@ def _fold(folder: Folder, told: Told) -> None:
 
 def _keeper(settings: Settings, journal: Disk) -> Keeper:
     """Imported where it is wanted: what writes Parquet takes more memory than all the rest."""
+    os.environ.setdefault(_LINEAR_ALGEBRA_THREADS, "1")
     import pyarrow as pa
 
     from penstock.history.keeper import Keeper

@@ -108,25 +108,40 @@ class Laws(Judge):
         """Claims the fact of it: nothing is told twice that happened once.
 
         Of several the last that is as long as it should be, which is the lease that is under way; of those taken, which
-        are twins, the first, and so where answers stand in the order of the requests.
+        are twins, the first, and so where answers stand in the order of the requests. Where all are claimed, one whose
+        claimer can have another.
 
         `seq`: the number behind its id, where the dialect has shown one; so of its counters.
         """
         lives = [life for life in self.lives.by_body.get((queue, body), []) if seq in (0, life.seq)]
         law(3, bool(lives), body, "was delivered from", queue, "as", seq, "where nobody has published it")
-        found = [(event, life) for life in lives for event in life.between(since.number, mark.decided)]
-        found = [(event, life) for event, life in found if event.dialect == dialect and not event.claimed]
-        found = [(event, life) for event, life in found if event.handed(taken) and deliveries in (0, event.deliveries)]
-        found = [(event, life) for event, life in found if failures in (-1, event.failures)]
+
+        def fits(event: Event) -> bool:
+            counted = deliveries in (0, event.deliveries) and failures in (-1, event.failures)
+            return event.dialect == dialect and event.handed(taken) and counted
+
+        def suits(event: Event) -> bool:
+            reached = since.number < event.number <= mark[stage]
+            return reached and fits(event) and self._until(event, life, lease_us, unsaid_us) == event.due_us
+
+        every = [(event, life) for life in lives for event in life.between(since.number, mark.decided) if fits(event)]
+        found = [pair for pair in every if not pair[0].claimed] or self._left(every)
         law(3, bool(found), body, "was delivered between", since, "and", mark, lives)
         fitting = [pair for pair in found if self._until(*pair, lease_us, unsaid_us) == pair[0].due_us]
         event, life = (min if taken or in_order else max)(fitting or found, key=lambda pair: pair[0].number)
-        event.claimed, life.told = True, event
+        event.claimed, event.suits, life.told = True, suits, event
         until_us = self._until(event, life, lease_us, unsaid_us)
         law(4, event.due_us == until_us, "the lease of", body, "ends at", event.due_us, "not at", until_us)
         self.counts["delivered"] += 1
         self.promise(event.number, stage, mark, "the delivery of", body)
         return life
+
+    def _left(self, found: list[tuple[Event, Life]]) -> list[tuple[Event, Life]]:
+        """One that its claimer can leave for another: it was told less of it."""
+        for event, life in found:
+            if self._claimed(life, event.suits, [event]) is not None:
+                return [(event, life)]
+        return []
 
     def taken_from(self, queues: Sequence[bytes], body: bytes, since: Since, mark: Mark) -> bytes:
         """The queue that a message was taken from which has been pushed: its dead letter may have been elsewhere."""

@@ -121,6 +121,7 @@ class Laws(Judge):
             return event.dialect == dialect and event.handed(taken) and counted
 
         def suits(event: Event) -> bool:
+            """Of the life that is chosen below; what is told may rest on it."""
             reached = since.number < event.number <= mark[stage]
             return reached and fits(event) and self._until(event, life, lease_us, unsaid_us) == event.due_us
 

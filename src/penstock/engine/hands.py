@@ -6,6 +6,7 @@ from __future__ import annotations
 from mypy_extensions import i64
 
 from penstock.engine.queue import Queue
+from penstock.engine.ranked import older
 from penstock.engine.state import State
 from penstock.engine.waiting import Line, Subscriber, Waiter, Waiting
 from penstock.model import codes, facts, stages
@@ -176,9 +177,7 @@ def _better(one: Message, other: Message) -> bool:
     """Across queues: the better priority, then the newest."""
     if one.priority != other.priority:
         return one.priority > other.priority
-    if one.ready_us != other.ready_us:
-        return one.ready_us > other.ready_us
-    return one.order > other.order
+    return older(other, one)
 
 
 def _needs_narrow(one: Waiter | Subscriber) -> bool:

@@ -15,7 +15,7 @@ from penstock.model.policy import Policy
 
 _NOTHING: Final = Ranked()  # what is wide in queues that never had such a message; nobody adds to it
 _NO_KEYS: Final[dict[bytes, Message | Aged]] = {}  # the index of queues that need none; so here
-_FEW: Final[i64] = 8  # so many are looked through as quickly as an index is asked
+_FEW: Final[i64] = 8  # so many ready messages are looked through for a key
 
 
 class Queue:
